@@ -1,0 +1,29 @@
+"""Devices: what this process may use, and where new tensors are made."""
+
+from minipaddle.device import cpu
+from minipaddle.device.backend import (
+    Backend,
+    Place,
+    current_place,
+    get_backend,
+    get_device,
+    get_place,
+    known_backends,
+    register_backend,
+    set_device,
+)
+from minipaddle.device.generator import Generator
+
+__all__ = [
+    "Backend",
+    "Generator",
+    "Place",
+    "cpu",
+    "current_place",
+    "get_backend",
+    "get_device",
+    "get_place",
+    "known_backends",
+    "register_backend",
+    "set_device",
+]

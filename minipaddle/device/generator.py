@@ -1,0 +1,42 @@
+"""Random state: one generator a place, all restarted together by ``seed``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Generator:
+    """Random numbers of one place, drawn with NumPy's PCG64.
+
+    Attributes:
+        bits: The NumPy generator that kernels draw from.
+    """
+
+    __slots__ = ("bits",)
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.bits = np.random.default_rng(seed)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Restarts the sequence at ``seed``.
+
+        Raises:
+            TypeError: ``seed`` is not an integer.
+            ValueError: ``seed`` is negative.
+        """
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+            raise TypeError(f"seed must be an int; got {type(seed).__name__}")
+        if seed < 0:
+            raise ValueError(f"seed must not be negative; got {seed}")
+        self.bits = np.random.default_rng(int(seed))
+        return self
+
+    def get_state(self) -> dict[str, Any]:
+        """The state as plain Python values; ``set_state`` continues from it exactly."""
+        return dict(self.bits.bit_generator.state)
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Continues the sequence from ``state``, a value of ``get_state``."""
+        self.bits.bit_generator.state = state
