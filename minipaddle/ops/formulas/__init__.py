@@ -1,0 +1,10 @@
+"""Gradients, each written once over a namespace F of ops. Importing this registers them.
+
+With F = a place's kernels a formula runs on arrays; with F = the bound functions it runs on
+tensors and is itself recorded, which is where second and higher order come from. A result may
+have the broadcast shape: the engine reduces it to the input's.
+"""
+
+from minipaddle.ops.formulas import elementwise, linalg, loss, reduction, shape
+
+__all__ = ["elementwise", "linalg", "loss", "reduction", "shape"]

@@ -1,0 +1,64 @@
+"""Gradients of arithmetic and activations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minipaddle.ops.op import formula
+
+
+@formula
+def add_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
+    return out_grad, out_grad
+
+
+@formula
+def subtract_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
+    return out_grad, F.multiply(out_grad, -1.0)
+
+
+@formula
+def multiply_grad(F: Any, x: Any, y: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (
+        None if y is None else F.multiply(out_grad, y),
+        None if x is None else F.multiply(out_grad, x),
+    )
+
+
+@formula
+def square_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, F.multiply(x, 2.0)),)
+
+
+@formula
+def sign_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, 0.0),)
+
+
+@formula
+def relu_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, F.sign(out)),)  # sign(relu(x)) is 1 where x > 0 and 0 elsewhere
+
+
+@formula
+def tanh_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, F.subtract(1.0, F.square(out))),)
+
+
+@formula
+def cast_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (out_grad,)  # the engine brings a gradient to its input's type
+
+
+@formula
+def assign_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (out_grad,)
+
+
+@formula
+def lerp_grad(
+    F: Any, x: Any, y: Any, weight: Any, x_shape: Any, y_shape: Any, out_grad: Any
+) -> tuple[Any, ...]:
+    y_grad = F.multiply(out_grad, weight)
+    weight_grad = None if x is None else F.multiply(out_grad, F.subtract(y, x))
+    return F.subtract(out_grad, y_grad), y_grad, weight_grad

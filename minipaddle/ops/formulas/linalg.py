@@ -1,0 +1,54 @@
+"""Gradients of matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minipaddle.ops.op import formula
+
+
+@formula
+def matmul_grad(
+    F: Any,
+    x: Any,
+    y: Any,
+    x_shape: tuple[int, ...],
+    y_shape: tuple[int, ...],
+    out_grad: Any,
+    transpose_x: bool,
+    transpose_y: bool,
+) -> tuple[Any, ...]:
+    # A vector on the left is a row, one on the right a column: give out_grad that axis back.
+    rows, columns = len(x_shape) == 1, len(y_shape) == 1
+    transpose_x, transpose_y = transpose_x and not rows, transpose_y and not columns
+    shape = tuple(out_grad.shape)
+    if rows:
+        shape = (*shape[:-1], 1, shape[-1]) if not columns else (*shape, 1)
+    if columns:
+        shape = (*shape, 1)
+    g = F.reshape(out_grad, shape) if rows or columns else out_grad
+    x_grad = y_grad = None
+    if y is not None:
+        b = F.reshape(y, (*y_shape, 1)) if columns else y
+        x_grad = F.matmul(b, g, transpose_y, True) if transpose_x else (
+            F.matmul(g, b, False, not transpose_y)
+        )
+    if x is not None:
+        a = F.reshape(x, (1, *x_shape)) if rows else x
+        y_grad = F.matmul(g, a, True, transpose_x) if transpose_y else (
+            F.matmul(a, g, not transpose_x, False)
+        )
+        if columns:  # (..., k, 1) -> (..., k)
+            y_grad = F.reshape(y_grad, tuple(y_grad.shape)[:-1])
+    return x_grad, y_grad
+
+
+@formula
+def linear_grad(F: Any, x: Any, weight: Any, out_grad: Any) -> tuple[Any, ...]:
+    x_grad = None if weight is None else F.matmul(out_grad, weight, False, True)
+    weight_grad = None
+    if x is not None:
+        rows = F.reshape(x, (-1, tuple(x.shape)[-1]))
+        g = F.reshape(out_grad, (-1, tuple(out_grad.shape)[-1]))
+        weight_grad = F.matmul(rows, g, True, False)
+    return x_grad, weight_grad, out_grad

@@ -1,0 +1,25 @@
+"""Kernels on NumPy arrays, one module a family. Importing this registers them."""
+
+from minipaddle.ops.kernels.cpu import (
+    block,
+    creation,
+    elementwise,
+    lerp,
+    linalg,
+    loss,
+    reduction,
+    shape,
+    update,
+)
+
+__all__ = [
+    "block",
+    "creation",
+    "elementwise",
+    "lerp",
+    "linalg",
+    "loss",
+    "reduction",
+    "shape",
+    "update",
+]

@@ -1,0 +1,192 @@
+"""lerp and its gradient, each in one pass over memory, block by block.
+
+With d = y - x the result is x + w d where w < 0.5 and y - (1 - w) d elsewhere: exact at both ends,
+and lerp(a, a, w) is a. Where d overflows although x and y are finite it is (1 - w) x + w y. The
+two-branch form is PyTorch's (ATen/native/Lerp.h); the third is asked of std::lerp by C++20.
+Half types are computed in float32 and rounded once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minipaddle.device.dtype import DType, is_half
+from minipaddle.ops.kernels.cpu.block import Block, blocks, cut
+from minipaddle.ops.op import Array, kernel
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+def _compute_dtype(dtype: DType) -> DType:
+    return _FLOAT32 if is_half(dtype) else dtype
+
+
+def _number_or_array(weight: Any, dtype: DType) -> Any:
+    """A weight of one element, whatever its rank, as a Python float; any other as an array."""
+    if isinstance(weight, np.ndarray) and weight.size != 1:
+        return weight.astype(dtype, copy=False)
+    return float(weight) if not isinstance(weight, np.ndarray) else float(weight.item())
+
+
+@kernel("lerp", "cpu")
+def lerp(x: Array, y: Array, weight: Any) -> Array:
+    shape = x.shape
+    weight_shape = getattr(weight, "shape", ())
+    if y.shape != shape or (weight_shape != () and weight_shape != shape):
+        shape = np.broadcast_shapes(shape, y.shape, weight_shape)
+    out = np.empty(shape, x.dtype)
+    _lerp_into(out, x, y, weight)
+    return out
+
+
+@kernel("lerp_", "cpu")
+def lerp_(x: Array, y: Array, weight: Any) -> Array:
+    # An operand that overlaps x is copied: a block written early must not be read again later.
+    if y is not x and np.may_share_memory(x, y):
+        y = y.copy()
+    if isinstance(weight, np.ndarray) and np.may_share_memory(x, weight):
+        weight = weight.copy()
+    _lerp_into(x, x, y, weight)
+    return x
+
+
+def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
+    dtype = _compute_dtype(out.dtype)
+    weight = _number_or_array(weight, dtype)
+    direct = out is not x and dtype == out.dtype
+    # An overflow of y - x raises, which costs no pass of its own; that block alone is redone.
+    with np.errstate(over="raise", invalid="ignore", under="ignore"):
+        for block in blocks(out.shape, dtype.itemsize):
+            target = cut(out, block, out.ndim)
+            result = target if direct else np.empty(target.shape, dtype)
+            ends = [cut(a, block, out.ndim).astype(dtype, copy=False) for a in (x, y)]
+            w = cut(weight, block, out.ndim) if isinstance(weight, np.ndarray) else weight
+            try:
+                _lerp_block(result, *ends, w)
+            except FloatingPointError:
+                _lerp_far_block(result, *ends, w)
+            if not direct:
+                _round_into(target, result)
+
+
+def _lerp_block(out: Array, x: Array, y: Array, w: Any) -> None:
+    np.subtract(y, x, out=out)
+    if isinstance(w, np.ndarray):
+        near_x = w < 0.5
+        np.multiply(out, np.where(near_x, w, w - 1), out=out)
+        np.add(out, np.where(near_x, x, y), out=out)
+    elif w < 0.5:
+        np.multiply(out, w, out=out)
+        np.add(out, x, out=out)
+    else:
+        np.multiply(out, 1 - w, out=out)
+        np.subtract(y, out, out=out)
+
+
+def _lerp_far_block(out: Array, x: Array, y: Array, w: Any) -> None:
+    """The same where some y - x is too large for the type though x and y are not."""
+    with np.errstate(over="ignore"):
+        _lerp_block(out, x, y, w)
+        far = np.isinf(y - x) & np.isfinite(x) & np.isfinite(y)
+        np.copyto(out, (1 - w) * x + w * y, where=far)
+
+
+def _round_into(target: Array, result: Array) -> None:
+    with np.errstate(over="ignore"):
+        np.copyto(target, result, casting="same_kind")
+
+
+class _BlockSum:
+    """The gradient of one operand: filled block by block, summed over the axes it broadcast on."""
+
+    def __init__(self, shape: tuple[int, ...], like: Array, into: Array | None) -> None:
+        self.shape = shape
+        self.ndim = like.ndim
+        self.into = into
+        self.dtype = like.dtype
+        compute = _compute_dtype(like.dtype)
+        padded = (1,) * (like.ndim - len(shape)) + shape
+        self.axes = tuple(i for i in range(like.ndim) if padded[i] == 1 != like.shape[i])
+        if self.axes:
+            self.total = np.zeros(padded, compute)
+        else:
+            self.total = np.empty(padded, like.dtype) if into is None else into.reshape(padded)
+        self.direct = not self.axes and compute == like.dtype
+
+    def buffer(self, block: Block, like: Array) -> Array:
+        """Where to compute this block's gradient."""
+        return cut(self.total, block, self.ndim) if self.direct else np.empty_like(like)
+
+    def store(self, block: Block, gradient: Array) -> None:
+        """Takes in a gradient computed in ``buffer``."""
+        if self.axes:
+            part = cut(self.total, block, self.ndim)
+            np.add(part, np.add.reduce(gradient, axis=self.axes, keepdims=True), out=part)
+        elif not self.direct:
+            np.copyto(cut(self.total, block, self.ndim), gradient, casting="same_kind")
+
+    def result(self) -> Array:
+        """The whole gradient, in ``into`` if that was given."""
+        if self.into is None:
+            return self.total.astype(self.dtype, copy=False).reshape(self.shape)
+        if self.axes:
+            np.copyto(self.into, self.total.reshape(self.shape), casting="same_kind")
+        return self.into
+
+
+@kernel("lerp_grad", "cpu")
+def lerp_grad(
+    x: Array | None,
+    y: Array | None,
+    weight: Any,
+    x_shape: tuple[int, ...],
+    y_shape: tuple[int, ...],
+    out_grad: Array,
+    wanted: tuple[bool, ...],
+    into: tuple[Array | None, ...] | None,
+) -> list[Array | None]:
+    dtype = _compute_dtype(out_grad.dtype)
+    shapes = (x_shape, y_shape, getattr(weight, "shape", ()))
+    sums = [
+        _BlockSum(shape, out_grad, into[i] if into else None) if wanted[i] else None
+        for i, shape in enumerate(shapes)
+    ]
+    factor = _number_or_array(weight, dtype)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        for block in blocks(out_grad.shape, dtype.itemsize):
+            g = cut(out_grad, block, out_grad.ndim).astype(dtype, copy=False)
+            w = factor if isinstance(factor, float) else cut(factor, block, out_grad.ndim)
+            _end_gradients(sums, block, g, w)
+            if sums[2] is not None:
+                _weight_gradient(sums[2], block, g, (x, y))
+    return [None if s is None else s.result() for s in sums]
+
+
+def _end_gradients(sums: list[_BlockSum | None], block: Block, g: Array, w: Any) -> None:
+    """dy = w g and dx = g - dy of one block: one product serves both."""
+    sum_x, sum_y, _ = sums
+    if sum_x is None and sum_y is None:
+        return
+    y_grad = np.empty_like(g) if sum_y is None else sum_y.buffer(block, g)
+    np.multiply(g, w, out=y_grad)
+    if sum_x is not None:
+        x_grad = sum_x.buffer(block, g)
+        np.subtract(g, y_grad, out=x_grad)
+        sum_x.store(block, x_grad)
+    if sum_y is not None:
+        sum_y.store(block, y_grad)
+
+
+def _weight_gradient(
+    sum_w: _BlockSum, block: Block, g: Array, ends: tuple[Array | None, Array | None]
+) -> None:
+    x, y = (cut(end, block, g.ndim).astype(g.dtype, copy=False) for end in ends)
+    gradient = sum_w.buffer(block, g)
+    np.subtract(y, x, out=gradient)
+    np.multiply(gradient, g, out=gradient)
+    sum_w.store(block, gradient)
+
+
+__all__ = ["lerp", "lerp_", "lerp_grad"]

@@ -1,0 +1,39 @@
+"""Sums and means; half types are summed in float32."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minipaddle.device.dtype import is_half
+from minipaddle.ops.op import Array, kernel
+
+_FLOAT32 = np.dtype(np.float32)
+_INT64 = np.dtype(np.int64)
+
+
+def _sum(x: Array, axis: tuple[int, ...] | None, keepdim: bool) -> Array:
+    if is_half(x.dtype):
+        total = np.add.reduce(x, axis=axis, dtype=_FLOAT32, keepdims=keepdim)
+        return np.asarray(total).astype(x.dtype)
+    return np.asarray(np.add.reduce(x, axis=axis, keepdims=keepdim))
+
+
+@kernel("sum", "cpu")
+def sum(  # noqa: A001 - Paddle's name
+    x: Array, axis: tuple[int, ...] | None = None, dtype: Any = None, keepdim: bool = False
+) -> Array:
+    if dtype is None and x.dtype.kind in "bi":
+        dtype = _INT64
+    return _sum(x if dtype is None else x.astype(dtype, copy=False), axis, keepdim)
+
+
+@kernel("mean", "cpu")
+def mean(x: Array, axis: tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
+    if is_half(x.dtype):
+        return np.asarray(mean(x.astype(_FLOAT32), axis, keepdim)).astype(x.dtype)
+    total = np.asarray(np.add.reduce(x, axis=axis, keepdims=keepdim))
+    count = x.size // total.size if total.size else 0
+    with np.errstate(invalid="ignore", divide="ignore"):  # the mean of nothing is NaN
+        return np.divide(total, total.dtype.type(count), out=total)
