@@ -1,0 +1,295 @@
+"""Differentiation as users ask for it: ``backward``, ``grad``, and when ops are recorded."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from minipaddle.imperative.engine import run_backward
+from minipaddle.imperative.grad_node import Edge, grad_state
+from minipaddle.imperative.tensor import Tensor
+from minipaddle.ops.op import namespace
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class set_grad_enabled:  # noqa: N801 - Paddle's name
+    """Switches recording on or off, in this thread, as a context manager or a decorator.
+
+    Args:
+        mode: Whether ops are recorded for backward.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> with paddle.set_grad_enabled(False):
+        ...     y = x * 2
+        >>> y.stop_gradient
+        True
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self.before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self.before.append(grad_state.recording)
+        grad_state.recording = self.mode
+
+    def __exit__(self, *exc_info: object) -> None:
+        grad_state.recording = self.before.pop()
+
+    def __call__(self, function: F) -> F:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with set_grad_enabled(self.mode):
+                return function(*args, **kwargs)
+
+        return run  # type: ignore[return-value]
+
+
+class no_grad(set_grad_enabled):  # noqa: N801 - Paddle's name
+    """Stops recording in this thread: a context manager, or a decorator with or without brackets.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> with paddle.no_grad():
+        ...     y = x * 2
+        >>> y.stop_gradient
+        True
+    """
+
+    mode_inside = False
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        made = super().__new__(cls)
+        if function is None:
+            return made
+        made.__init__()  # type: ignore[misc]
+        return made(function)
+
+    def __init__(self) -> None:
+        super().__init__(self.mode_inside)
+
+
+class enable_grad(no_grad):  # noqa: N801 - Paddle's name
+    """Records in this thread also inside ``no_grad``.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x = paddle.to_tensor([1.0], stop_gradient=False)
+        >>> with paddle.no_grad(), paddle.enable_grad():
+        ...     y = x * 2
+        >>> y.stop_gradient
+        False
+    """
+
+    mode_inside = True
+
+
+def is_grad_enabled() -> bool:
+    """Whether this thread records ops for backward.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.is_grad_enabled()
+        True
+    """
+    return grad_state.recording
+
+
+class intercept:  # noqa: N801 - used as ``with intercept(f):``
+    """Has ``function(op, call, args)`` called in place of every op of this thread.
+
+    It returns ``call(*args)`` or what shall stand for it. Inside another ``intercept`` the inner
+    function comes first, and its ``call`` goes to the outer one.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> seen = []
+        >>> def look(op, call, args):
+        ...     seen.append(op.name)
+        ...     return call(*args)
+        >>> with paddle.autograd.intercept(look):
+        ...     y = paddle.ones([2]) + 1
+        >>> seen
+        ['add']
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __enter__(self) -> None:
+        self.outer = outer = grad_state.interceptor
+        inner = self.function
+        if outer is None:
+            grad_state.interceptor = inner
+            return
+
+        def both(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+            return inner(op, lambda *inner_args: outer(op, call, inner_args), args)
+
+        grad_state.interceptor = both
+
+    def __exit__(self, *exc_info: object) -> None:
+        grad_state.interceptor = self.outer
+
+
+def _seed(tensor: Tensor, gradient: Tensor | None, what: str) -> Tensor:
+    """The gradient to start with at ``tensor``: the one given, or ones."""
+    if gradient is None:
+        ones = namespace(tensor.place).full(tensor.data.shape, 1, tensor.data.dtype)
+        return Tensor(ones, tensor.place)
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"{what} must be a Tensor or None; got {type(gradient).__name__}")
+    for field, a, b in (
+        ("shape", gradient.shape, tensor.shape),
+        ("dtype", gradient.dtype, tensor.dtype),
+        ("place", gradient.place, tensor.place),
+    ):
+        if a != b:
+            raise ValueError(f"{what} must have the {field} of its tensor, {b}; got {a}")
+    return gradient
+
+
+def _as_list(value: Any, name: str) -> list[Any]:
+    values = list(value) if isinstance(value, (list, tuple)) else [value]
+    for item in values:
+        if not isinstance(item, Tensor):
+            raise TypeError(f"{name} must be Tensors; got {type(item).__name__}")
+    return values
+
+
+def _seeds(tensors: list[Tensor], gradients: Any, name: str) -> list[Tensor]:
+    given = gradients if isinstance(gradients, (list, tuple)) else [gradients]
+    if gradients is None:
+        given = [None] * len(tensors)
+    if len(given) != len(tensors):
+        raise ValueError(f"{name} has {len(given)} entries for {len(tensors)} tensors")
+    return [_seed(t, g, name) for t, g in zip(tensors, given, strict=True)]
+
+
+def _check_distinct(tensors: list[Tensor], name: str) -> None:
+    if not tensors:
+        raise ValueError(f"{name} must not be empty")
+    if len({id(t) for t in tensors}) != len(tensors):
+        raise ValueError(f"{name} names a tensor twice")
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+) -> None:
+    """Adds the gradients of ``tensors`` to the ``grad`` of every leaf they were computed from.
+
+    Args:
+        tensors: One tensor, or several without repetition; one may have been computed from another.
+        grad_tensors: Gradient to start with for each, None meaning ones; of the tensor's shape.
+        retain_graph: Keep the saved values, so that backward can run again.
+        create_graph: Record the run, so that the gradients can be differentiated.
+
+    Raises:
+        RuntimeError: The graph has run before, or a saved value was overwritten since.
+        TypeError: Something is not a Tensor.
+        ValueError: A tensor is named twice, or counts, shapes or dtypes do not match.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> paddle.autograd.backward([x * 2, x * 3])
+        >>> x.grad.tolist()
+        [5.0, 5.0]
+    """
+    tensors = _as_list(tensors, "tensors")
+    _check_distinct(tensors, "tensors")
+    seeds = _seeds(tensors, grad_tensors, "grad_tensors")
+    roots: list[tuple[Edge, Any]] = [
+        (tensor.edge, seed if create_graph else seed.data)
+        for tensor, seed in zip(tensors, seeds, strict=True)
+        if tensor.edge is not None
+    ]
+    if not roots:
+        warnings.warn(
+            f"backward does nothing: no gradient flows from {tensors[0].name}, its stop_gradient "
+            "is True",
+            stacklevel=3,
+        )
+        return
+    run_backward(roots, retain_graph or create_graph, create_graph)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    no_grad_vars: Tensor | Sequence[Tensor] | None = None,
+) -> list[Tensor | None]:
+    """Gradients of ``outputs`` with respect to ``inputs``; no tensor's ``grad`` changes.
+
+    Args:
+        outputs: Tensors to differentiate.
+        inputs: Tensors to differentiate by; leaves or not.
+        grad_outputs: Gradient to start with for each output, None meaning ones.
+        retain_graph: Keep the saved values; by default as ``create_graph`` says.
+        create_graph: Record the run, so that the results can be differentiated.
+        only_inputs: Must be True.
+        allow_unused: Give None for an input that the outputs do not depend on.
+        no_grad_vars: Tensors that no gradient passes.
+
+    Returns:
+        One gradient per input, of its shape.
+
+    Raises:
+        RuntimeError: An input is not reached and ``allow_unused`` is False, or see ``backward``.
+        ValueError: A list is empty or names a tensor twice, or counts, shapes or dtypes differ.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> (first,) = paddle.grad(x * x * x, x, create_graph=True)
+        >>> paddle.grad(first, x)[0].tolist()
+        [18.0]
+    """
+    if not only_inputs:
+        raise ValueError("only_inputs must be True; call backward() to fill every leaf's grad")
+    outputs, inputs = _as_list(outputs, "outputs"), _as_list(inputs, "inputs")
+    _check_distinct(outputs, "outputs")
+    _check_distinct(inputs, "inputs")
+    blocked = [] if no_grad_vars is None else _as_list(no_grad_vars, "no_grad_vars")
+    for name, tensors in (("outputs", outputs), ("inputs", inputs)):
+        for i, tensor in enumerate(tensors):
+            if tensor.edge is None:
+                raise ValueError(f"{name}[{i}] has no gradient: its stop_gradient is True")
+            if any(tensor is other for other in blocked):
+                raise ValueError(f"{name}[{i}] is also in no_grad_vars")
+    seeds = _seeds(outputs, grad_outputs, "grad_outputs")
+    found = run_backward(
+        [(t.edge, s if create_graph else s.data) for t, s in zip(outputs, seeds, strict=True)],
+        create_graph if retain_graph is None else retain_graph,
+        create_graph,
+        [t.edge for t in inputs],
+        [t.edge for t in blocked if t.edge is not None],
+    )
+    missing = [i for i, t in enumerate(inputs) if t.edge not in found]
+    if missing and not allow_unused:
+        raise RuntimeError(
+            f"the outputs do not depend on inputs[{missing[0]}]; with allow_unused=True its "
+            "gradient is None"
+        )
+    gradients = [found.get(t.edge) for t in inputs]
+    if create_graph:
+        return gradients
+    # A copy: the run may have handed one array to two inputs, or a view that cannot be written.
+    return [
+        None if g is None else Tensor(namespace(t.place).assign(g), t.place)
+        for g, t in zip(gradients, inputs, strict=True)
+    ]

@@ -1,0 +1,363 @@
+"""Backward: from a tensor down the recorded graph to the leaves.
+
+A run counts how many edges lead to each node, then runs a node once all its uses have sent their
+gradient. There is no recursion, so chains may be as long as memory allows; a leaf is finished the
+moment its last use is done. This is the one place that brings a gradient to the shape and dtype
+of what it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from minipaddle.device.backend import Array
+from minipaddle.imperative.grad_node import (
+    FREED,
+    FULL,
+    AccumulationNode,
+    Callback,
+    Edge,
+    GradNode,
+    grad_state,
+)
+from minipaddle.imperative.operand import FUNCTIONS
+from minipaddle.imperative.tensor import Tensor
+from minipaddle.ops.op import namespace
+
+
+def queue_callback(callback: Callback) -> None:
+    """Has ``callback(error)`` called when the outermost backward of this thread ends.
+
+    ``error`` is None after a good end, else the exception on its way to the caller.
+
+    Raises:
+        RuntimeError: No backward is under way in this thread.
+    """
+    if not grad_state.depth:
+        raise RuntimeError("queue_callback is for hooks: no backward is under way in this thread")
+    grad_state.callbacks.append(callback)
+
+
+def run_backward(
+    roots: Sequence[tuple[Edge, Any]],
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    targets: Iterable[Edge] | None = None,
+    blocked: Iterable[Edge] = (),
+) -> dict[Edge, Any]:
+    """Sends gradients from ``roots`` through the graph.
+
+    Args:
+        roots: Edges to start at, each with its gradient: an array, or with ``create_graph`` a
+            tensor.
+        retain_graph: Keep the saved values, so that the graph can run again.
+        create_graph: Record the run itself, for gradients of gradients.
+        targets: Edges whose gradients are wanted; the leaves' ``grad`` is then left alone. None
+            accumulates in the leaves.
+        blocked: Edges that no gradient passes.
+
+    Returns:
+        The gradients of those ``targets`` that were reached.
+
+    Raises:
+        RuntimeError: Part of the graph has run before, or a saved value was overwritten since.
+    """
+    state = grad_state
+    recording, state.recording = state.recording, create_graph
+    state.depth += 1
+    try:
+        run = (_RecordedRun if create_graph else _Run)(retain_graph, targets)
+        found = run.run(roots, frozenset(blocked))
+    except BaseException as error:
+        _end_run(recording, error)
+        raise
+    _end_run(recording, None)
+    return found
+
+
+def _end_run(recording: bool, error: BaseException | None) -> None:
+    state = grad_state
+    state.recording = recording
+    state.depth -= 1
+    if not state.depth and state.callbacks:
+        callbacks, state.callbacks = state.callbacks, []
+        for callback in callbacks:
+            callback(error)
+
+
+class _Run:
+    """One walk over the graph, with arrays for gradients."""
+
+    def __init__(self, retain_graph: bool, targets: Iterable[Edge] | None) -> None:
+        self.retain_graph = retain_graph
+        self.targets = None if targets is None else frozenset(targets)
+        self.uses: dict[Any, int] = {}  # node -> edges to it that have not sent their gradient
+        self.pending: dict[Any, Any] = {}  # node -> sum of what they have sent
+        self.found: dict[Any, Any] = {}
+
+    def run(self, roots: Sequence[tuple[Edge, Any]], blocked: frozenset[Edge]) -> dict[Any, Any]:
+        starts = list(dict.fromkeys(edge for edge, _ in roots))
+        self.count_uses(starts, blocked)
+        for node, gradient in roots:
+            self.add(node, gradient)
+        uses, pending = self.uses, self.pending
+        ready = [node for node in starts if uses.get(node) == 0]
+        while ready:
+            node = ready.pop()
+            gradient = pending.pop(node, None)
+            if node.__class__ is AccumulationNode or gradient is None:
+                if gradient is not None:
+                    self.finish_leaf(node, gradient)
+                gradients: Iterable[Any] = (None,) * len(node.edges)
+            else:
+                if node.hooks or node.retained is not None or self.targets is not None:
+                    gradient = self.observe(node, gradient)
+                gradients = self.gradients(node, gradient)
+            for edge, part in zip(node.edges, gradients, strict=True):
+                if edge not in uses:
+                    continue
+                if part is not None:
+                    if part.shape != edge.shape or part.dtype is not edge.dtype:
+                        part = self.fit(part, edge)
+                    held = pending.get(edge)
+                    pending[edge] = part if held is None else self.sum(edge, held, part)
+                left = uses[edge] = uses[edge] - 1
+                if left:
+                    continue
+                if edge.__class__ is AccumulationNode:
+                    if (total := pending.pop(edge, None)) is not None:
+                        self.finish_leaf(edge, total)
+                else:
+                    ready.append(edge)
+        return self.found
+
+    def count_uses(self, starts: list[Edge], blocked: frozenset[Edge]) -> None:
+        """Counts the edges to every node that takes part; refuses a graph that cannot run."""
+        uses = self.uses
+        stack = [node for node in starts if node not in blocked]
+        uses.update(dict.fromkeys(stack, 0))
+        while stack:
+            node = stack.pop()
+            if node.__class__ is GradNode:
+                check_runnable(node)
+            for edge in node.edges:
+                if edge is None or edge in blocked:
+                    continue
+                if edge in uses:
+                    uses[edge] += 1
+                else:
+                    uses[edge] = 1
+                    stack.append(edge)
+        if self.targets is not None:
+            self.keep_paths_to_targets()
+
+    def keep_paths_to_targets(self) -> None:
+        """Drops nodes from which no target is reached, and the edges to and from them."""
+        users: dict[Any, list[Any]] = {}
+        for node in self.uses:
+            for edge in node.edges:
+                if edge in self.uses:
+                    users.setdefault(edge, []).append(node)
+        stack = [node for node in self.targets or () if node in self.uses]
+        kept = set(stack)
+        while stack:
+            for user in users.get(stack.pop(), ()):
+                if user not in kept:
+                    kept.add(user)
+                    stack.append(user)
+        self.uses = {
+            node: sum(user in kept for user in users.get(node, ())) for node in kept
+        }
+
+    def add(self, node: Edge, gradient: Any) -> None:
+        if node in self.uses:
+            held = self.pending.get(node)
+            self.pending[node] = gradient if held is None else self.sum(node, held, gradient)
+
+    def sum(self, node: Edge, a: Any, b: Any) -> Any:
+        return namespace(node.place).add(a, b)
+
+    def gradients(self, node: GradNode, gradient: Any) -> Iterable[Any]:
+        """The gradients of a node's inputs, given that of its output."""
+        check_runnable(node)  # again: a hook may have written to a saved value since
+        fused, function, F = node.op.backward.table[node.place]  # type: ignore[union-attr]
+        if fused:
+            uses = self.uses
+            wanted = tuple([edge in uses for edge in node.edges])
+            args = (*node.saved, gradient, *node.attributes, wanted, self.destinations(node))
+        else:
+            args = (F, *node.saved, gradient, *node.attributes)
+        if grad_state.interceptor is None:
+            result = function(*args)
+        else:
+            result = grad_state.interceptor(node.op.backward, function, args)
+        if not self.retain_graph:
+            node.saved = FREED
+        return result  # type: ignore[no-any-return]
+
+    def destinations(self, node: GradNode) -> tuple[Array | None, ...] | None:
+        """For each input the leaf memory that its gradient can be written to, being the only one.
+
+        With None for an input, the kernel makes an array.
+        """
+        if self.targets is not None:
+            return None
+        uses = self.uses
+        into = [
+            edge.destination()
+            if edge.__class__ is AccumulationNode and uses[edge] == 1 and edge not in self.pending
+            else None
+            for edge in node.edges
+        ]
+        return tuple(into) if any(array is not None for array in into) else None
+
+    def fit(self, gradient: Any, edge: Edge) -> Any:
+        return fit_gradient(namespace(edge.place), gradient, gradient.shape, edge)
+
+    def observe(self, node: Edge, gradient: Any) -> Any:
+        """Shows a node's gradient to its hooks, to ``grad`` of a retained tensor and to targets."""
+        if node.hooks:
+            gradient = call_hooks(node, Tensor(gradient, node.place)).data
+        if self.targets is not None:
+            if node in self.targets:
+                self.found[node] = gradient
+        elif isinstance(node, GradNode) and node.retained is not None:
+            node.retained.accumulate(gradient)
+        return gradient
+
+    def finish_leaf(self, node: AccumulationNode, gradient: Any) -> None:
+        if node.hooks or self.targets is not None:
+            gradient = self.observe(node, gradient)
+        if self.targets is None:
+            node.accumulate(gradient)
+
+
+class _Functions:
+    """The bound functions as a namespace F for formulas over tensors."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            return FUNCTIONS[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+_functions = _Functions()
+
+
+class _RecordedRun(_Run):
+    """A walk with tensors for gradients, recorded in its turn: ``create_graph=True``."""
+
+    def sum(self, node: Edge, a: Any, b: Any) -> Any:
+        return _functions.add(a, b)
+
+    def fit(self, gradient: Any, edge: Edge) -> Any:
+        return fit_gradient(_functions, gradient, gradient.data.shape, edge)
+
+    def gradients(self, node: GradNode, gradient: Any) -> Iterable[Any]:
+        check_runnable(node)
+        backward = node.op.backward
+        assert backward is not None and backward.formula is not None
+        saved = _saved_tensors(node)
+        result = backward.formula(_functions, *saved, gradient, *node.attributes)
+        if not self.retain_graph:
+            node.saved = FREED
+        return result  # type: ignore[no-any-return]
+
+    def observe(self, node: Edge, gradient: Any) -> Any:
+        if node.hooks:
+            gradient = call_hooks(node, gradient)
+        if self.targets is not None:
+            if node in self.targets:
+                self.found[node] = gradient
+        elif isinstance(node, GradNode) and node.retained is not None:
+            self.add_to_leaf(node.retained, gradient)
+        return gradient
+
+    def finish_leaf(self, node: AccumulationNode, gradient: Any) -> None:
+        gradient = self.observe(node, gradient)
+        if self.targets is None:
+            self.add_to_leaf(node, gradient)
+            if node.reduce_hook is not None:
+                node.reduce_hook()
+
+    def add_to_leaf(self, node: AccumulationNode, gradient: Any) -> None:
+        if node.status is FULL:
+            held = node.replaced
+            if held is None:
+                held = Tensor(namespace(node.place).assign(node.read()), node.place)
+            gradient = _functions.add(held, gradient)
+        node.replace(gradient)
+
+
+def check_runnable(node: GradNode) -> None:
+    """Refuses a node whose saved values are gone or were overwritten.
+
+    Raises:
+        RuntimeError: The graph has run before, or an in-place write changed a saved value.
+    """
+    if node.saved is FREED:
+        raise RuntimeError(
+            f"backward has already run through this graph, and what {node.op.name} had saved is "
+            "freed; call the first backward with retain_graph=True to run it again"
+        )
+    versions = node.versions
+    for i in range(0, len(versions), 2):
+        if versions[i][0] != versions[i + 1]:
+            raise RuntimeError(
+                f"a tensor that the gradient of {node.op.name} needs was changed in place: it was "
+                f"saved at version {versions[i + 1]} and is at version {versions[i][0]} now; "
+                f"change it after backward, or give {node.op.name} a copy"
+            )
+
+
+def fit_gradient(F: Any, gradient: Any, shape: tuple[int, ...], edge: Edge) -> Any:
+    """``gradient`` summed over the axes that were broadcast, in the shape and dtype of ``edge``."""
+    wanted = edge.shape
+    if shape != wanted:
+        extra = len(shape) - len(wanted)
+        axes = [i for i in range(len(shape)) if i < extra or wanted[i - extra] == 1 != shape[i]]
+        if axes:
+            gradient = F.sum(gradient, tuple(axes), None, True)
+        gradient = F.reshape(gradient, wanted)
+    if gradient.dtype != edge.dtype:
+        gradient = F.cast(gradient, edge.dtype)
+    return gradient
+
+
+def call_hooks(node: Edge, gradient: Tensor) -> Tensor:
+    """Runs a node's hooks in order; each may replace the gradient.
+
+    Raises:
+        TypeError: A hook returned something else than a Tensor or None.
+        ValueError: The replacement has another shape.
+    """
+    for hook in list((node.hooks or {}).values()):
+        result = hook(gradient)
+        if result is None:
+            continue
+        if not isinstance(result, Tensor):
+            kind = type(result).__name__
+            raise TypeError(f"a gradient hook must return a Tensor or None; got {kind}")
+        if result.data.shape != node.shape:
+            raise ValueError(
+                f"a gradient hook must keep the shape {list(node.shape)}; it returned one of shape "
+                f"{result.shape}"
+            )
+        gradient = result
+    return gradient
+
+
+def _saved_tensors(node: GradNode) -> list[Any]:
+    """A node's saved values as a formula over tensors takes them, joined to their graph again."""
+    op = node.op
+    assert op.backward is not None
+    values = []
+    for plan, value in zip(op.backward.saved, node.saved, strict=True):
+        if plan.shape_only or value is None or isinstance(value, (bool, int, float)):
+            values.append(value)
+        else:
+            edge = node if plan.is_output else node.edges[op.operands.index(plan.name)]
+            values.append(Tensor(value, node.place, edge))
+    return values

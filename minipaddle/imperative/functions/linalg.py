@@ -1,0 +1,65 @@
+"""Matrix products, as users call them."""
+
+from __future__ import annotations
+
+from minipaddle.imperative.dispatch import bound
+from minipaddle.imperative.tensor import Tensor
+
+
+@bound
+def matmul(
+    x: Tensor,
+    y: Tensor,
+    transpose_x: bool = False,
+    transpose_y: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Matrix product; leading axes broadcast, a vector is a row on the left, a column on the right.
+
+    Args:
+        x: Tensor of shape [k] or [..., m, k].
+        y: Tensor of shape [k] or [..., k, n], of x's dtype.
+        transpose_x: Take the last two axes of x the other way round.
+        transpose_y: Take the last two axes of y the other way round.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of shape [..., m, n], without the axis that a vector lacks.
+
+    Raises:
+        TypeError: The dtypes differ.
+        ValueError: The inner lengths differ, or an operand is 0-d.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.matmul(x, paddle.to_tensor([1.0, 1.0])).tolist()
+        [3.0, 7.0]
+    """
+
+
+@bound
+def linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None
+) -> Tensor:
+    """``x @ weight + bias``.
+
+    Args:
+        x: Float tensor of shape [..., in].
+        weight: Tensor of shape [in, out], of x's dtype.
+        bias: Tensor of shape [out], of x's dtype, or None.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of shape [..., out].
+
+    Raises:
+        TypeError: The dtypes differ.
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x, weight = paddle.ones([1, 2]), paddle.full([2, 3], 0.5)
+        >>> paddle.nn.functional.linear(x, weight).tolist()
+        [[1.0, 1.0, 1.0]]
+    """

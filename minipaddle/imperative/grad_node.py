@@ -1,0 +1,249 @@
+"""The recorded graph: GradNode for an op, AccumulationNode for the gradient of a leaf.
+
+An edge is the node that a gradient goes to. Edges lead from an op to the producers of its inputs,
+and nodes hold arrays, never tensors, so a dropped graph is freed at once by reference counting.
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from minipaddle.device.backend import Array, Place
+from minipaddle.device.dtype import DType
+from minipaddle.imperative.flat_buffer import FlatBuffer
+from minipaddle.ops.op import Namespace, Op, namespace
+
+Hook = Callable[[Any], Any]
+Callback = Callable[[BaseException | None], None]
+
+
+class GradState(threading.local):
+    """What the calling thread records and who looks on; a thread starts with recording on.
+
+    Attributes:
+        recording: Whether ops are recorded for backward.
+        interceptor: ``f(op, call, args)``, called in place of every op; it calls ``call(*args)``.
+        depth: How many ``run_backward`` calls are under way.
+        callbacks: To be called, once, when the outermost of them ends.
+    """
+
+    def __init__(self) -> None:
+        self.recording = True
+        self.interceptor: Callable[..., Any] | None = None
+        self.depth = 0
+        self.callbacks: list[Callback] = []
+
+
+grad_state = GradState()
+
+# Stands for the saved values of a node that has run with retain_graph=False.
+FREED: Any = object()
+# A version cell that nobody writes: [number of writes, whether a recorded view shares the memory].
+UNCHANGED: list[int] = [0, 0]
+
+
+class GradNode:
+    """One recorded op.
+
+    Attributes:
+        op: The op.
+        place: Where it ran.
+        shape: Shape of the result, and so of its gradient.
+        dtype: Element type of the result, and so of its gradient.
+        saved: The values that ops.yaml names, in its order, or FREED.
+        versions: Version cell and number of writes at saving, for each saved tensor, one by one.
+        attributes: Attribute values that the gradient takes.
+        edges: One per tensor input; None where no gradient flows.
+        hooks: Functions that see, and may replace, the gradient of the result, by number; or None.
+        retained: Where the result keeps its own gradient, after ``retain_grads()``; or None.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "attributes",
+        "dtype",
+        "edges",
+        "hooks",
+        "op",
+        "place",
+        "retained",
+        "saved",
+        "shape",
+        "versions",
+    )
+
+    def __init__(
+        self,
+        op: Op,
+        place: Place,
+        out: Array,
+        saved: Any,
+        versions: tuple[Any, ...],
+        attributes: tuple[Any, ...],
+        edges: tuple[Edge | None, ...],
+    ) -> None:  # one argument a slot: this runs once per recorded op
+        self.op = op
+        self.place = place
+        self.shape = out.shape
+        self.dtype = out.dtype
+        self.saved = saved
+        self.versions = versions
+        self.attributes = attributes
+        self.edges = edges
+        self.hooks: dict[int, Hook] | None = None
+        self.retained: AccumulationNode | None = None
+
+    def __repr__(self) -> str:
+        return f"GradNode({self.op.name})"
+
+
+class GradStatus(enum.Enum):
+    """What a leaf's gradient holds."""
+
+    NONE = enum.auto()  # nothing; ``grad`` is None
+    EMPTY = enum.auto()  # memory whose content counts as zero; the next gradient overwrites it
+    FULL = enum.auto()  # a gradient; the next one is added
+
+
+NONE, EMPTY, FULL = GradStatus
+
+
+class AccumulationNode:
+    """The end of the graph at a leaf: takes in its gradients and keeps their sum.
+
+    The sum lives in ``home``, memory that belongs to this leaf or to a FlatBuffer. A gradient with
+    a graph of its own, or one set by the user, is kept as the ordinary tensor ``replaced``.
+
+    Attributes:
+        status: NONE, EMPTY or FULL.
+        home: The leaf's gradient memory, once there is any.
+        flat: The FlatBuffer that ``home`` is a view of, or None.
+        flat_index: Which of its views.
+        replaced: The tensor that stands in for ``home``, or None.
+        cached: Weak reference to the tensor over ``home`` that ``grad`` last returned, or None.
+        version: Version cell of ``home``.
+        hooks: Functions that see, and may replace, each backward's summed gradient, by number.
+        reduce_hook: Called when a backward's gradient is final and in place.
+        name: Name of the leaf, for messages.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "cached",
+        "dtype",
+        "flat",
+        "flat_index",
+        "home",
+        "hooks",
+        "name",
+        "place",
+        "reduce_hook",
+        "replaced",
+        "shape",
+        "status",
+        "version",
+    )
+
+    edges: tuple[()] = ()
+
+    def __init__(self, place: Place, shape: tuple[int, ...], dtype: DType, name: str) -> None:
+        self.place = place
+        self.shape = shape
+        self.dtype = dtype
+        self.name = name
+        self.status = NONE
+        self.home: Array | None = None
+        self.flat: FlatBuffer | None = None
+        self.flat_index = 0
+        self.replaced: Any = None
+        self.cached: weakref.ref[Any] | None = None
+        self.version = [0, 0]
+        self.hooks: dict[int, Hook] | None = None
+        self.reduce_hook: Callable[[], None] | None = None
+
+    @property
+    def kernels(self) -> Namespace:
+        """The kernels of this leaf's place."""
+        return namespace(self.place)
+
+    def destination(self) -> Array | None:
+        """``home``, if a gradient may be written there straight away, else None."""
+        return None if self.status is FULL or self.hooks else self.home
+
+    def accumulate(self, gradient: Array) -> None:
+        """Adds one backward's gradient, then tells the reducer."""
+        if self.replaced is not None:
+            total = self.kernels.add(self.replaced.data, gradient)
+            self.replaced = type(self.replaced)(total, self.place)
+        elif self.status is FULL:
+            self.kernels.add_(self.home, gradient)
+        elif self.home is None:
+            self.home = self.kernels.assign(gradient)
+        elif gradient is not self.home:
+            self.kernels.copy_(self.home, gradient)
+        self.status = FULL
+        self.version[0] += 1
+        if self.reduce_hook is not None:
+            self.reduce_hook()
+
+    def read(self) -> Array:
+        """The gradient's array; an EMPTY one is filled with zeros first."""
+        if self.replaced is not None:
+            return self.replaced.data
+        if self.status is EMPTY:
+            self.kernels.copy_(self.home, 0.0)
+        return self.home
+
+    def shown(self) -> Any:
+        """The tensor over ``home`` that somebody still holds, or None."""
+        return None if self.cached is None else self.cached()
+
+    def show(self, tensor: Any) -> None:
+        """Remembers, weakly, the tensor over ``home`` that the user was given."""
+        self.cached = weakref.ref(tensor)
+
+    def replace(self, tensor: Any) -> None:
+        """Lets an ordinary tensor stand for the gradient; None forgets the gradient."""
+        self.replaced = tensor
+        self.status = NONE if tensor is None else FULL
+
+    def clear(self, set_to_zero: bool) -> None:
+        """EMPTY (reads as zeros, keeps its memory) or NONE."""
+        if set_to_zero and self.home is None and self.status is not NONE:
+            self.home = self.kernels.full(self.shape, 0.0, self.dtype)
+        self.replaced = None
+        self.version[0] += 1
+        if not set_to_zero or self.home is None:
+            self.status = NONE
+        elif self.shown() is None:
+            self.status = EMPTY
+        else:  # whoever holds the tensor sees the zeros now, and may write to it
+            self.kernels.copy_(self.home, 0.0)
+            self.status = FULL
+
+    def rehome(self) -> None:
+        """Copies a gradient that was replaced by an ordinary tensor back into ``home``."""
+        self.kernels.copy_(self.home, self.replaced.data)
+        self.replaced = None
+        self.version[0] += 1
+
+    def move_home(self, flat: FlatBuffer, index: int) -> None:
+        """Makes view ``index`` of ``flat`` this leaf's gradient memory; keeps the value.
+
+        The tensor that ``grad`` has returned before follows.
+        """
+        home = flat.views[index]
+        if self.status is FULL:
+            self.kernels.copy_(home, self.read())
+        self.home, self.flat, self.flat_index = home, flat, index
+        self.replaced = None
+        shown = self.shown()
+        if shown is not None:
+            shown.data = home
+
+
+Edge = GradNode | AccumulationNode

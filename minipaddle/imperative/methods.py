@@ -1,0 +1,249 @@
+"""Methods and operators of Tensor: the ops that ops.yaml puts there, and conversions to Python."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from minipaddle.imperative import autograd
+from minipaddle.imperative.functions import elementwise, linalg, shape
+from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
+from minipaddle.imperative.operand import FUNCTIONS
+from minipaddle.imperative.tensor import Parameter, Tensor
+from minipaddle.ops.op import OPS
+
+_hook_numbers = itertools.count()
+
+
+class HookHandle:
+    """What ``register_hook`` returns; ``remove`` takes the hook away again."""
+
+    def __init__(self, hooks: dict[int, Hook], number: int) -> None:
+        self._hooks = hooks
+        self._number = number
+
+    def remove(self) -> bool:
+        """Takes the hook away.
+
+        Returns:
+            True; False, with a warning, if that had been done before.
+        """
+        if self._hooks.pop(self._number, None) is None:
+            warnings.warn("this gradient hook has been removed before", stacklevel=2)
+            return False
+        return True
+
+
+def backward(
+    self: Tensor,
+    grad_tensor: Tensor | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+) -> None:
+    """Adds this tensor's gradients to the ``grad`` of every leaf it was computed from.
+
+    Args:
+        grad_tensor: Gradient to start with, of this tensor's shape; ones by default.
+        retain_graph: Keep the saved values, so that backward can run again.
+        create_graph: Record the run, so that the gradients can be differentiated.
+
+    Raises:
+        RuntimeError: The graph has run before, or a saved value was overwritten since.
+        ValueError: ``grad_tensor`` does not match.
+    """
+    autograd.backward(self, grad_tensor, retain_graph, create_graph)
+
+
+def register_hook(self: Tensor, hook: Hook) -> HookHandle:
+    """Has ``hook(grad)`` called in each backward with this tensor's summed gradient.
+
+    Args:
+        hook: Gets a Tensor it must not change; returns None, or a Tensor to go on with instead.
+
+    Returns:
+        A handle whose ``remove()`` takes the hook away.
+
+    Raises:
+        RuntimeError: No gradient flows to this tensor.
+    """
+    if self.edge is None:
+        raise RuntimeError(f"{self.name} has no gradient to hook: its stop_gradient is True")
+    if self.edge.hooks is None:
+        self.edge.hooks = {}
+    number = next(_hook_numbers)
+    self.edge.hooks[number] = hook
+    return HookHandle(self.edge.hooks, number)
+
+
+def retain_grads(self: Tensor) -> None:
+    """Lets a tensor that an op made keep its ``grad`` as a leaf does.
+
+    Raises:
+        RuntimeError: No gradient flows to this tensor.
+    """
+    if self.edge is None:
+        raise RuntimeError(f"{self.name} has no gradient to keep: its stop_gradient is True")
+    if isinstance(self.edge, GradNode) and self.edge.retained is None:
+        node = AccumulationNode(self.place, self.data.shape, self.data.dtype, self.name)
+        self.leaf = self.edge.retained = node
+
+
+def detach(self: Tensor) -> Tensor:
+    """A tensor over the same memory to which no gradient flows."""
+    alias = Tensor(self.data, self.place)
+    alias.version = self.version
+    return alias
+
+
+def item(self: Tensor, *index: int) -> Any:
+    """The single element as a Python number, or the one at ``index``.
+
+    Raises:
+        ValueError: There is more than one element and no index.
+    """
+    host = self.numpy()
+    if index:
+        return host.item(*index)
+    if host.size != 1:
+        raise ValueError(
+            f"item() needs a tensor of one element; this one has shape {self.shape}; give an index"
+        )
+    return host.item()
+
+
+def tolist(self: Tensor) -> Any:
+    """The values as nested lists of Python numbers."""
+    return self.numpy().tolist()
+
+
+def numel(self: Tensor) -> int:
+    """Number of elements."""
+    return self.size
+
+
+def _number(kind: Callable[[Any], Any]) -> Callable[[Tensor], Any]:
+    def convert(self: Tensor) -> Any:
+        if self.size != 1:
+            raise TypeError(
+                f"only a tensor of one element becomes {kind.__name__}; this one has shape "
+                f"{self.shape}"
+            )
+        return kind(self.numpy().item())
+
+    return convert
+
+
+def __len__(self: Tensor) -> int:
+    if not self.ndim:
+        raise TypeError("a 0-d tensor has no len()")
+    return int(self.data.shape[0])
+
+
+def __iter__(self: Tensor) -> Iterator[Tensor]:
+    if not self.ndim:
+        raise TypeError("a 0-d tensor cannot be iterated over")
+    return (self[i] for i in range(len(self)))
+
+
+def __getitem__(self: Tensor, index: Any) -> Tensor:
+    entries = index if isinstance(index, tuple) else (index,)
+    return shape.getitem(self, tuple(_index_entry(entry) for entry in entries))
+
+
+def _index_entry(entry: Any) -> Any:
+    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+        return entry
+    try:
+        return operator.index(entry)
+    except TypeError:
+        kind = type(entry).__name__
+        raise TypeError(
+            f"a tensor is indexed by ints, slices, ... and None; got {kind}"
+        ) from None
+
+
+def __array__(
+    self: Tensor, dtype: Any = None, copy: bool | None = None
+) -> np.ndarray[Any, Any]:
+    if copy is False:
+        raise ValueError("a tensor becomes an array only by a copy")
+    host = self.numpy()
+    return host if dtype is None else host.astype(dtype, copy=False)
+
+
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if not self.is_leaf:
+        raise RuntimeError(
+            f"{self.name} was made by an op and its graph cannot be copied; use detach() or clone()"
+        )
+    array = self.place.backend.from_host(self.numpy(), self.place.index)
+    if isinstance(self, Parameter):
+        copied: Tensor = Parameter(array, self.place, self._name)
+        for slot in Parameter.__slots__:
+            setattr(copied, slot, getattr(self, slot))
+    else:
+        copied = Tensor(array, self.place)
+    copied.stop_gradient = self.stop_gradient
+    memo[id(self)] = copied
+    return copied
+
+
+def _reversed(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
+    def swapped(self: Tensor, other: Any) -> Tensor:
+        return function(other, self)
+
+    return swapped
+
+
+def __neg__(self: Tensor) -> Tensor:
+    return elementwise.multiply(self, -1)
+
+
+_OPERATORS: dict[str, Any] = {
+    "__add__": elementwise.add,
+    "__radd__": _reversed(elementwise.add),
+    "__iadd__": None,  # x += y makes a new tensor, so that a leaf can be on the left
+    "__sub__": elementwise.subtract,
+    "__rsub__": _reversed(elementwise.subtract),
+    "__mul__": elementwise.multiply,
+    "__rmul__": _reversed(elementwise.multiply),
+    "__matmul__": linalg.matmul,
+    "__neg__": __neg__,
+    "__float__": _number(float),
+    "__int__": _number(int),
+    "__bool__": _number(bool),
+}
+
+
+def _index(self: Tensor) -> int:
+    if self.size != 1 or self.data.dtype.kind not in "iub":
+        raise TypeError(f"only an int tensor of one element is an index; got {self.dtype.name}")
+    return int(self.numpy().item())
+
+
+def install() -> None:
+    """Puts all methods on Tensor; called once, when the package is imported."""
+    for op in OPS.values():
+        for path in op.api:
+            owner, _, method = path.rpartition(".")
+            if owner == "Tensor" and not method.startswith("__"):
+                setattr(Tensor, method, FUNCTIONS[op.name])
+                if op.inplace:
+                    setattr(Tensor, method + "_", FUNCTIONS[op.name + "_"])
+    for name, function in _OPERATORS.items():
+        if function is not None:
+            setattr(Tensor, name, function)
+    for function in (
+        backward, register_hook, retain_grads, detach, item, tolist, numel,
+        __len__, __iter__, __getitem__, __array__, __deepcopy__,
+    ):  # fmt: skip
+        setattr(Tensor, function.__name__, function)
+    Tensor.__index__ = _index  # type: ignore[attr-defined]
+
+
+install()

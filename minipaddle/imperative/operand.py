@@ -1,0 +1,180 @@
+"""Operands that do not fit an op as they are: numbers, arrays, mixed dtypes and mistakes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from minipaddle.device.backend import Place
+from minipaddle.device.dtype import FLOATS, DType, as_dtype, get_default_dtype, is_half
+from minipaddle.imperative.grad_node import grad_state
+from minipaddle.imperative.tensor import Tensor
+from minipaddle.ops.op import Op, Param
+
+# The bound functions by op name: the F of formulas over tensors. dispatch.bound fills it.
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+def coerce(op: Op, args: tuple[Any, ...]) -> list[Any]:
+    """Operands as tensors of one place and fit dtypes; the way of everything unusual.
+
+    A number stays a number, inside a tensor that never leaves the call; where the op wants an
+    array it becomes one. A NumPy array is copied to the place. Optional operands may be None.
+
+    Raises:
+        TypeError: An operand is of a wrong type or dtype; the text names it.
+        ValueError: Operands lie on different places.
+    """
+    params = [p for p in op.params if p.is_tensor]
+    place = _common_place(op, params, args)
+    tensors = [_as_operand(op, p, a, place) for p, a in zip(params, args, strict=True)]
+    arrays = [t for t in tensors if t is not None and not _is_number(t.data)]
+    dtypes = list(dict.fromkeys(t.data.dtype for t in arrays))
+    dtype = _common_dtype(op, dtypes, tensors, params) if op.name != "copy_" else dtypes[0]
+    if op.dtypes == "float" and dtype not in FLOATS:
+        refuse_dtype(op, dtype)
+    return [_to_dtype(op, p, t, dtype) for p, t in zip(params, tensors, strict=True)]
+
+
+def _is_number(data: Any) -> bool:
+    return isinstance(data, _NUMBERS)
+
+
+def _common_place(op: Op, params: list[Param], args: tuple[Any, ...]) -> Place:
+    places = {p.name: a.place for p, a in zip(params, args, strict=True) if isinstance(a, Tensor)}
+    if len(set(places.values())) > 1:
+        where = ", ".join(f"{name} on {place}" for name, place in places.items())
+        raise ValueError(f"{op.name}: operands must lie on one place; got {where}")
+    if not places:
+        kinds = ", ".join(f"{p.name}: {type(a).__name__}" for p, a in zip(params, args, strict=True))
+        raise TypeError(f"{op.name}: needs a Tensor; got {kinds}; paddle.to_tensor makes one")
+    return next(iter(places.values()))
+
+
+def _as_operand(op: Op, param: Param, arg: Any, place: Place) -> Tensor | None:
+    if isinstance(arg, Tensor):
+        return arg
+    if arg is None and param.name in op.optional:
+        return None
+    if isinstance(arg, _NUMBERS):
+        return Tensor(arg.item() if isinstance(arg, np.generic) else arg, place)
+    if isinstance(arg, np.ndarray):
+        return Tensor(place.backend.from_host(arg, place.index), place)
+    raise TypeError(
+        f"{op.name}: {param.name} must be a Tensor or a number; got {type(arg).__name__}"
+    )
+
+
+def _common_dtype(
+    op: Op, dtypes: list[DType], tensors: list[Tensor | None], params: list[Param]
+) -> DType:
+    if len(dtypes) > 1 and not op.promoted:
+        found = ", ".join(
+            f"{p.name}: {t.data.dtype.name}"
+            for p, t in zip(params, tensors, strict=True)
+            if t is not None and not _is_number(t.data)
+        )
+        raise TypeError(f"{op.name}: operands must have one dtype; got {found}; use astype")
+    dtype = dtypes[0]
+    for other in dtypes[1:]:
+        dtype = _promote(dtype, other)
+    if not op.promoted:
+        return dtype
+    numbers = [t.data for t in tensors if t is not None and _is_number(t.data)]
+    if dtype not in FLOATS and any(isinstance(n, float) for n in numbers):
+        return as_dtype(get_default_dtype())
+    if dtype.kind == "b" and any(not isinstance(n, bool) for n in numbers):
+        return as_dtype("int64")
+    return dtype
+
+
+def _promote(a: DType, b: DType) -> DType:
+    """Paddle's rule: a float wins over an int; of two floats or two ints the wider one wins."""
+    if (a in FLOATS) != (b in FLOATS):
+        return a if a in FLOATS else b
+    if a in FLOATS and is_half(a) and is_half(b):
+        return as_dtype("float32")
+    if a in FLOATS:
+        return a if a.itemsize >= b.itemsize else b
+    return np.promote_types(a, b)
+
+
+def _to_dtype(op: Op, param: Param, tensor: Tensor | None, dtype: DType) -> Tensor | None:
+    if tensor is None or param.type == "Tensor|Scalar" and _is_number(tensor.data):
+        return tensor
+    if _is_number(tensor.data):
+        array = tensor.place.backend.from_host(np.asarray(tensor.data, dtype), tensor.place.index)
+        return Tensor(array, tensor.place)
+    if tensor.data.dtype == dtype or op.name == "copy_":
+        return tensor
+    cast: Tensor = FUNCTIONS["cast"](tensor, dtype)
+    return cast
+
+
+def refuse_dtype(op: Op, dtype: DType) -> NoReturn:
+    """Raises the error of an op that takes floats only."""
+    raise TypeError(
+        f"{op.name}: takes float16, bfloat16, float32 or float64; got {dtype.name}; "
+        "convert with astype('float32') first"
+    )
+
+
+def explain(op: Op, error: Exception, tensors: tuple[Any, ...]) -> Exception:
+    """The error of a kernel, with the op and what it was given in front."""
+    params = [p.name for p in op.params if p.is_tensor]
+    given = ", ".join(
+        f"{name}: {t.shape} {t.data.dtype.name}"
+        if isinstance(t, Tensor) and not _is_number(t.data)
+        else f"{name}: {t.data if isinstance(t, Tensor) else t}"
+        for name, t in zip(params, tensors, strict=True)
+    )
+    kind = type(error) if type(error) in (ValueError, TypeError, IndexError) else ValueError
+    return kind(f"{op.name}({given}): {error}")
+
+
+def check_inplace(op: Op, x: Tensor, others: tuple[Any, ...]) -> None:
+    """Refuses an in-place call that would corrupt a graph or change the shape.
+
+    Raises:
+        ValueError: A leaf that wants a gradient, memory shared by a recorded view, or a result
+            larger than ``x``.
+    """
+    tensors = [t for t in others if isinstance(t, Tensor) and not _is_number(t.data)]
+    shape = np.broadcast_shapes(x.data.shape, *(t.data.shape for t in tensors))
+    if shape != x.data.shape:
+        raise ValueError(
+            f"{op.name}_: the result would have shape {list(shape)}, but x has {x.shape} and keeps "
+            "its shape in place"
+        )
+    if not grad_state.recording:
+        return
+    edges = [t.edge for t in (x, *tensors) if t.edge is not None]
+    if x.edge is not None and x.is_leaf:
+        raise ValueError(
+            f"{op.name}_: {x.name} is a leaf that wants a gradient and cannot be changed in place "
+            f"while recording; use {op.name}, or no_grad()"
+        )
+    if edges and x.version[1]:
+        raise ValueError(
+            f"{op.name}_: {x.name} shares memory with a recorded view, whose gradient would go "
+            f"wrong; use {op.name}"
+        )
+
+
+def int_list(name: str, value: Any) -> tuple[int, ...] | None:
+    """An ``int[]`` attribute as a tuple: an int, a list, a tuple, or None as it is."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, (list, tuple)):
+            return tuple(operator.index(v) for v in value)
+        if isinstance(value, Tensor) and value.ndim:
+            return tuple(int(v) for v in value.numpy())
+        return (operator.index(value),)
+    except TypeError:
+        raise TypeError(f"{name} must be an int or a list of ints; got {value!r}") from None
