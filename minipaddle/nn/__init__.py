@@ -1,0 +1,19 @@
+"""Layers, losses and initializers."""
+
+from minipaddle.nn import functional, initializer
+from minipaddle.nn.layer import Layer
+from minipaddle.nn.layers.activation import ReLU, Tanh
+from minipaddle.nn.layers.container import Sequential
+from minipaddle.nn.layers.linear import Linear
+from minipaddle.nn.layers.loss import MSELoss
+
+__all__ = [
+    "Layer",
+    "Linear",
+    "MSELoss",
+    "ReLU",
+    "Sequential",
+    "Tanh",
+    "functional",
+    "initializer",
+]

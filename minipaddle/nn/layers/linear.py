@@ -1,0 +1,56 @@
+"""Layers with a matrix of weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minipaddle.imperative.functions import linalg
+from minipaddle.imperative.tensor import Tensor
+from minipaddle.nn.layer import Layer
+
+
+class Linear(Layer):
+    """``x @ weight + bias``.
+
+    Args:
+        in_features: Length of the input's last axis.
+        out_features: Length of the output's last axis.
+        weight_attr: ParamAttr, Initializer, name or None; Xavier-uniform by default.
+        bias_attr: The same, zeros by default; False for no bias.
+        name: Name scope of the parameters.
+
+    Attributes:
+        weight: Parameter of shape [in_features, out_features].
+        bias: Parameter of shape [out_features], or None.
+
+    Raises:
+        ValueError: A number of features is not a positive int.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.nn.Linear(3, 2)(paddle.ones([5, 3])).shape
+        [5, 2]
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(name)
+        for argument, value in (("in_features", in_features), ("out_features", out_features)):
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{argument} must be a positive int; got {value!r}")
+        self.weight = self.create_parameter([in_features, out_features], weight_attr)
+        self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Maps [..., in_features] to [..., out_features]."""
+        return linalg.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """The numbers of features."""
+        return f"in_features={self.weight.shape[0]}, out_features={self.weight.shape[1]}"
