@@ -11,11 +11,12 @@ Example:
 from typing import Any
 
 from minipaddle import autograd, device, distributed, nn, optimizer
-from minipaddle.device.backend import Place, get_device, seed, set_device
+from minipaddle.device.backend import Place, get_device, get_place, seed, set_device
 from minipaddle.device.dtype import BY_NAME, get_default_dtype, set_default_dtype
-from minipaddle.device.dtype import bfloat16 as bfloat16_dtype
+from minipaddle.device.dtype import bfloat16 as _bfloat16
 from minipaddle.device.flags import get_flags, set_flags
 from minipaddle.distributed.parallel import DataParallel
+from minipaddle.imperative import methods as _methods  # noqa: F401 - puts methods on Tensor
 from minipaddle.imperative.autograd import (
     enable_grad,
     grad,
@@ -44,20 +45,18 @@ from minipaddle.imperative.functions.elementwise import (
 from minipaddle.imperative.functions.linalg import matmul
 from minipaddle.imperative.functions.reduction import mean, sum
 from minipaddle.imperative.functions.shape import expand, reshape
-from minipaddle.imperative.tensor import Tensor, to_tensor
+from minipaddle.imperative.tensor import Parameter, Tensor, to_tensor
 from minipaddle.nn.initializer import ParamAttr
 
 __version__ = "0.1.0"
 
-# Importing this puts methods and operators on Tensor.
-from minipaddle.imperative import methods as _methods  # noqa: E402, F401
-
-float16, float32, float64 = (BY_NAME[n] for n in ("float16", "float32", "float64"))
-uint8, int8, int16, int32, int64 = (BY_NAME[n] for n in ("uint8", "int8", "int16", "int32", "int64"))
-bool = BY_NAME["bool"]  # noqa: A001 - Paddle's name
+float16, float32, float64 = (BY_NAME[name] for name in ("float16", "float32", "float64"))
+int8, int16, int32, int64 = (BY_NAME[name] for name in ("int8", "int16", "int32", "int64"))
+uint8 = BY_NAME["uint8"]
+bool = BY_NAME["bool"]
 
 
-def CPUPlace() -> Place:  # noqa: N802 - Paddle's name
+def CPUPlace() -> Place:
     """The CPU as a place.
 
     Example:
@@ -65,11 +64,75 @@ def CPUPlace() -> Place:  # noqa: N802 - Paddle's name
         >>> paddle.CPUPlace()
         Place(cpu)
     """
-    return device.get_place("cpu")
+    return get_place("cpu")
 
 
 def __getattr__(name: str) -> Any:
-    # bfloat16 exists only with ml_dtypes, which is imported when somebody asks.
-    if name == "bfloat16":
-        return bfloat16_dtype()
+    if name == "bfloat16":  # needs the optional ml_dtypes, imported when somebody asks
+        return _bfloat16()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "BY_NAME",
+    "CPUPlace",
+    "DataParallel",
+    "ParamAttr",
+    "Parameter",
+    "Place",
+    "Tensor",
+    "add",
+    "add_",
+    "assign",
+    "autograd",
+    "bool",
+    "cast",
+    "device",
+    "distributed",
+    "enable_grad",
+    "expand",
+    "float16",
+    "float32",
+    "float64",
+    "full",
+    "get_default_dtype",
+    "get_device",
+    "get_flags",
+    "get_place",
+    "grad",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "lerp",
+    "lerp_",
+    "matmul",
+    "mean",
+    "multiply",
+    "multiply_",
+    "nn",
+    "no_grad",
+    "normal",
+    "ones",
+    "optimizer",
+    "randn",
+    "reshape",
+    "seed",
+    "set_default_dtype",
+    "set_device",
+    "set_flags",
+    "set_grad_enabled",
+    "sign",
+    "square",
+    "square_",
+    "subtract",
+    "subtract_",
+    "sum",
+    "tanh",
+    "tanh_",
+    "to_tensor",
+    "uint8",
+    "uniform",
+    "zeros",
+]

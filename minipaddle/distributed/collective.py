@@ -102,9 +102,7 @@ def reduce(
         _written(tensor)
 
 
-def broadcast(
-    tensor: Tensor, src: int, group: Group | None = None, sync_op: bool = True
-) -> None:
+def broadcast(tensor: Tensor, src: int, group: Group | None = None, sync_op: bool = True) -> None:
     """Replaces ``tensor`` on every process by that of process ``src``.
 
     Args:

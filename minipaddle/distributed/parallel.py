@@ -114,7 +114,9 @@ class DataParallel(Layer):
             )
         for name, parameter in trained:
             if parameter.size == 0:
-                raise ValueError(f"parameter {name} has no elements: its shape is {parameter.shape}")
+                raise ValueError(
+                    f"parameter {name} has no elements: its shape is {parameter.shape}"
+                )
         return trained
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Eager execution: tensors, dispatch, autograd, and the Reducer."""

@@ -15,7 +15,7 @@ from minipaddle.ops.op import namespace
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class set_grad_enabled:  # noqa: N801 - Paddle's name
+class set_grad_enabled:
     """Switches recording on or off, in this thread, as a context manager or a decorator.
 
     Args:
@@ -35,22 +35,24 @@ class set_grad_enabled:  # noqa: N801 - Paddle's name
         self.before: list[bool] = []
 
     def __enter__(self) -> None:
+        """Switches, and remembers how it was."""
         self.before.append(grad_state.recording)
         grad_state.recording = self.mode
 
     def __exit__(self, *exc_info: object) -> None:
+        """Switches back."""
         grad_state.recording = self.before.pop()
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> Any:
+        def _switched(*args: Any, **kwargs: Any) -> Any:
             with set_grad_enabled(self.mode):
                 return function(*args, **kwargs)
 
-        return run  # type: ignore[return-value]
+        return _switched  # type: ignore[return-value]
 
 
-class no_grad(set_grad_enabled):  # noqa: N801 - Paddle's name
+class no_grad(set_grad_enabled):
     """Stops recording in this thread: a context manager, or a decorator with or without brackets.
 
     Example:
@@ -65,6 +67,7 @@ class no_grad(set_grad_enabled):  # noqa: N801 - Paddle's name
     mode_inside = False
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        """A context manager; with a function, as in ``@no_grad``, the wrapped function."""
         made = super().__new__(cls)
         if function is None:
             return made
@@ -75,7 +78,7 @@ class no_grad(set_grad_enabled):  # noqa: N801 - Paddle's name
         super().__init__(self.mode_inside)
 
 
-class enable_grad(no_grad):  # noqa: N801 - Paddle's name
+class enable_grad(no_grad):
     """Records in this thread also inside ``no_grad``.
 
     Example:
@@ -101,7 +104,7 @@ def is_grad_enabled() -> bool:
     return grad_state.recording
 
 
-class intercept:  # noqa: N801 - used as ``with intercept(f):``
+class intercept:
     """Has ``function(op, call, args)`` called in place of every op of this thread.
 
     It returns ``call(*args)`` or what shall stand for it. Inside another ``intercept`` the inner
@@ -123,6 +126,7 @@ class intercept:  # noqa: N801 - used as ``with intercept(f):``
         self.function = function
 
     def __enter__(self) -> None:
+        """Puts the function in front of those that are there."""
         self.outer = outer = grad_state.interceptor
         inner = self.function
         if outer is None:
@@ -135,6 +139,7 @@ class intercept:  # noqa: N801 - used as ``with intercept(f):``
         grad_state.interceptor = both
 
     def __exit__(self, *exc_info: object) -> None:
+        """Takes it away."""
         grad_state.interceptor = self.outer
 
 
@@ -163,10 +168,12 @@ def _as_list(value: Any, name: str) -> list[Any]:
     return values
 
 
+def _as_single(gradient: Any) -> Any:
+    return gradient if isinstance(gradient, (list, tuple)) else [gradient]
+
+
 def _seeds(tensors: list[Tensor], gradients: Any, name: str) -> list[Tensor]:
-    given = gradients if isinstance(gradients, (list, tuple)) else [gradients]
-    if gradients is None:
-        given = [None] * len(tensors)
+    given = [None] * len(tensors) if gradients is None else _as_single(gradients)
     if len(given) != len(tensors):
         raise ValueError(f"{name} has {len(given)} entries for {len(tensors)} tensors")
     return [_seed(t, g, name) for t, g in zip(tensors, given, strict=True)]
@@ -205,8 +212,11 @@ def backward(
         >>> x.grad.tolist()
         [5.0, 5.0]
     """
-    tensors = _as_list(tensors, "tensors")
-    _check_distinct(tensors, "tensors")
+    if isinstance(tensors, Tensor):
+        tensors, grad_tensors = [tensors], _as_single(grad_tensors)
+    else:
+        tensors = _as_list(tensors, "tensors")
+        _check_distinct(tensors, "tensors")
     seeds = _seeds(tensors, grad_tensors, "grad_tensors")
     roots: list[tuple[Edge, Any]] = [
         (tensor.edge, seed if create_graph else seed.data)

@@ -27,7 +27,7 @@ _CONVERSIONS = {
     "DataType": "if {0} is not None: {0} = as_dtype({0})",
 }
 
-_BODY = '''\
+_BODY = """\
 def {name}({signature}):
     {intercept}
     try:
@@ -41,9 +41,9 @@ def {name}({signature}):
         {reads}
     {conversions}
     {call}
-'''
+"""
 
-_PLAIN = '''\
+_PLAIN = """\
 try:
         out = Tensor(kernels[place]({arguments}), place)
     except (ValueError, TypeError, IndexError, ZeroDivisionError) as error:
@@ -53,9 +53,9 @@ try:
         {record}
         out.edge = node
         {mark}
-    return out'''
+    return out"""
 
-_INPLACE = '''\
+_INPLACE = """\
 if {check}:
         check_inplace(op, {first}, ({operands}))
     edges = ({edges})
@@ -70,7 +70,7 @@ if {check}:
     if recording:
         {record}
         {first}.edge = node
-    return {first}'''
+    return {first}"""
 
 
 class _Source:
@@ -89,13 +89,9 @@ class _Source:
             f"if grad_state.interceptor is not None: return grad_state.interceptor("
             f"op, straight, ({', '.join(p.name for p in op.params)},))"
         )
-        lines = [
-            _CONVERSIONS[p.type].format(p.name) for p in op.params if p.type in _CONVERSIONS
-        ]
+        lines = [_CONVERSIONS[p.type].format(p.name) for p in op.params if p.type in _CONVERSIONS]
         call = (_INPLACE if self.inplace else _PLAIN).format(
-            arguments=", ".join(
-                f"{p.name}_" if p.is_tensor else p.name for p in op.params
-            ),
+            arguments=", ".join(f"{p.name}_" if p.is_tensor else p.name for p in op.params),
             operands=", ".join(names) + ",",
             wants_grad=self.wants_grad(),
             record=self.record(),
@@ -225,9 +221,9 @@ def _compile(op: Op, inplace: bool, intercepted: bool, straight: Any) -> Callabl
         "grad_state": grad_state,
         "int_list": int_list,
     }
-    exec(compile(text, file, "exec"), scope)  # noqa: S102 - our own text, as in namedtuple
+    exec(compile(text, file, "exec"), scope)
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    function: Callable[..., Any] = scope[source.name]  # type: ignore[assignment]
+    function: Callable[..., Any] = scope[source.name]
     return function
 
 

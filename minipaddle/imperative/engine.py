@@ -97,40 +97,43 @@ class _Run:
         self.found: dict[Any, Any] = {}
 
     def run(self, roots: Sequence[tuple[Edge, Any]], blocked: frozenset[Edge]) -> dict[Any, Any]:
-        starts = list(dict.fromkeys(edge for edge, _ in roots))
+        starts = list(dict.fromkeys([edge for edge, _ in roots]))
         self.count_uses(starts, blocked)
         for node, gradient in roots:
             self.add(node, gradient)
-        uses, pending = self.uses, self.pending
-        ready = [node for node in starts if uses.get(node) == 0]
+        ready = [node for node in starts if self.uses.get(node) == 0]
         while ready:
-            node = ready.pop()
-            gradient = pending.pop(node, None)
-            if node.__class__ is AccumulationNode or gradient is None:
-                if gradient is not None:
-                    self.finish_leaf(node, gradient)
-                gradients: Iterable[Any] = (None,) * len(node.edges)
-            else:
-                if node.hooks or node.retained is not None or self.targets is not None:
-                    gradient = self.observe(node, gradient)
-                gradients = self.gradients(node, gradient)
-            for edge, part in zip(node.edges, gradients, strict=True):
-                if edge not in uses:
-                    continue
-                if part is not None:
-                    if part.shape != edge.shape or part.dtype is not edge.dtype:
-                        part = self.fit(part, edge)
-                    held = pending.get(edge)
-                    pending[edge] = part if held is None else self.sum(edge, held, part)
-                left = uses[edge] = uses[edge] - 1
-                if left:
-                    continue
-                if edge.__class__ is AccumulationNode:
-                    if (total := pending.pop(edge, None)) is not None:
-                        self.finish_leaf(edge, total)
-                else:
-                    ready.append(edge)
+            self.run_node(ready.pop(), ready)
         return self.found
+
+    def run_node(self, node: Any, ready: list[Any]) -> None:
+        """Runs a node that has all its gradient, and appends those that this makes ready."""
+        uses, pending = self.uses, self.pending
+        gradient = pending.pop(node, None)
+        gradients: Iterable[Any] = (None,) * len(node.edges)
+        if gradient is not None:
+            if node.__class__ is AccumulationNode:
+                self.finish_leaf(node, gradient)
+                return
+            if node.hooks or node.retained is not None or self.targets is not None:
+                gradient = self.observe(node, gradient)
+            gradients = self.gradients(node, gradient)
+        edge: Any
+        for edge, part in zip(node.edges, gradients, strict=True):
+            if edge not in uses:
+                continue
+            if part is not None:
+                if part.shape != edge.shape or part.dtype is not edge.dtype:
+                    part = self.fit(part, edge)
+                held = pending.get(edge)
+                pending[edge] = part if held is None else self.sum(edge, held, part)
+            left = uses[edge] = uses[edge] - 1
+            if left:
+                continue
+            if edge.__class__ is AccumulationNode and edge in pending:
+                self.finish_leaf(edge, pending.pop(edge))
+            else:
+                ready.append(edge)
 
     def count_uses(self, starts: list[Edge], blocked: frozenset[Edge]) -> None:
         """Counts the edges to every node that takes part; refuses a graph that cannot run."""
@@ -166,9 +169,7 @@ class _Run:
                 if user not in kept:
                     kept.add(user)
                     stack.append(user)
-        self.uses = {
-            node: sum(user in kept for user in users.get(node, ())) for node in kept
-        }
+        self.uses = {node: sum(user in kept for user in users.get(node, ())) for node in kept}
 
     def add(self, node: Edge, gradient: Any) -> None:
         if node in self.uses:
@@ -203,14 +204,15 @@ class _Run:
         """
         if self.targets is not None:
             return None
-        uses = self.uses
-        into = [
-            edge.destination()
-            if edge.__class__ is AccumulationNode and uses[edge] == 1 and edge not in self.pending
-            else None
-            for edge in node.edges
-        ]
-        return tuple(into) if any(array is not None for array in into) else None
+        found = False
+        into: list[Array | None] = []
+        for edge in node.edges:
+            home = None
+            if edge.__class__ is AccumulationNode and self.uses.get(edge) == 1:
+                home = edge.destination() if edge not in self.pending else None
+                found = found or home is not None
+            into.append(home)
+        return tuple(into) if found else None
 
     def fit(self, gradient: Any, edge: Edge) -> Any:
         return fit_gradient(namespace(edge.place), gradient, gradient.shape, edge)

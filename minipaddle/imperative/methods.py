@@ -48,6 +48,7 @@ def backward(
     """Adds this tensor's gradients to the ``grad`` of every leaf it was computed from.
 
     Args:
+        self: Any tensor that a gradient flows from.
         grad_tensor: Gradient to start with, of this tensor's shape; ones by default.
         retain_graph: Keep the saved values, so that backward can run again.
         create_graph: Record the run, so that the gradients can be differentiated.
@@ -63,6 +64,7 @@ def register_hook(self: Tensor, hook: Hook) -> HookHandle:
     """Has ``hook(grad)`` called in each backward with this tensor's summed gradient.
 
     Args:
+        self: A tensor that a gradient flows to.
         hook: Gets a Tensor it must not change; returns None, or a Tensor to go on with instead.
 
     Returns:
@@ -147,7 +149,7 @@ def __len__(self: Tensor) -> int:
 def __iter__(self: Tensor) -> Iterator[Tensor]:
     if not self.ndim:
         raise TypeError("a 0-d tensor cannot be iterated over")
-    return (self[i] for i in range(len(self)))
+    return (__getitem__(self, i) for i in range(__len__(self)))
 
 
 def __getitem__(self: Tensor, index: Any) -> Tensor:
@@ -162,14 +164,10 @@ def _index_entry(entry: Any) -> Any:
         return operator.index(entry)
     except TypeError:
         kind = type(entry).__name__
-        raise TypeError(
-            f"a tensor is indexed by ints, slices, ... and None; got {kind}"
-        ) from None
+        raise TypeError(f"a tensor is indexed by ints, slices, ... and None; got {kind}") from None
 
 
-def __array__(
-    self: Tensor, dtype: Any = None, copy: bool | None = None
-) -> np.ndarray[Any, Any]:
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
     if copy is False:
         raise ValueError("a tensor becomes an array only by a copy")
     host = self.numpy()

@@ -51,7 +51,9 @@ def _common_place(op: Op, params: list[Param], args: tuple[Any, ...]) -> Place:
         where = ", ".join(f"{name} on {place}" for name, place in places.items())
         raise ValueError(f"{op.name}: operands must lie on one place; got {where}")
     if not places:
-        kinds = ", ".join(f"{p.name}: {type(a).__name__}" for p, a in zip(params, args, strict=True))
+        kinds = ", ".join(
+            f"{p.name}: {type(a).__name__}" for p, a in zip(params, args, strict=True)
+        )
         raise TypeError(f"{op.name}: needs a Tensor; got {kinds}; paddle.to_tensor makes one")
     return next(iter(places.values()))
 
@@ -105,7 +107,7 @@ def _promote(a: DType, b: DType) -> DType:
 
 
 def _to_dtype(op: Op, param: Param, tensor: Tensor | None, dtype: DType) -> Tensor | None:
-    if tensor is None or param.type == "Tensor|Scalar" and _is_number(tensor.data):
+    if tensor is None or (param.type == "Tensor|Scalar" and _is_number(tensor.data)):
         return tensor
     if _is_number(tensor.data):
         array = tensor.place.backend.from_host(np.asarray(tensor.data, dtype), tensor.place.index)

@@ -69,9 +69,7 @@ class CommPool:
             queue.SimpleQueue() for _ in range(lanes)
         ]
         for lane, tasks in enumerate(self._queues):
-            threading.Thread(
-                target=_work, args=(tasks,), name=f"comm-{lane}", daemon=True
-            ).start()
+            threading.Thread(target=_work, args=(tasks,), name=f"comm-{lane}", daemon=True).start()
 
     def submit(self, lane: int, task: Callable[[], None]) -> None:
         """Puts ``task``, which must not raise, at the end of a lane."""

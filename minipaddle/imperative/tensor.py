@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +40,49 @@ class Tensor:
 
     __slots__ = ("__weakref__", "_name", "data", "edge", "leaf", "place", "version")
 
+    # Put on by methods.py, and declared here for readers and type checkers.
+    add: ClassVar[Callable[..., Tensor]]
+    add_: ClassVar[Callable[..., Tensor]]
+    astype: ClassVar[Callable[..., Tensor]]
+    backward: ClassVar[Callable[..., None]]
+    cast: ClassVar[Callable[..., Tensor]]
+    clone: ClassVar[Callable[..., Tensor]]
+    detach: ClassVar[Callable[..., Tensor]]
+    expand: ClassVar[Callable[..., Tensor]]
+    item: ClassVar[Callable[..., Any]]
+    lerp: ClassVar[Callable[..., Tensor]]
+    lerp_: ClassVar[Callable[..., Tensor]]
+    matmul: ClassVar[Callable[..., Tensor]]
+    mean: ClassVar[Callable[..., Tensor]]
+    multiply: ClassVar[Callable[..., Tensor]]
+    multiply_: ClassVar[Callable[..., Tensor]]
+    numel: ClassVar[Callable[..., int]]
+    register_hook: ClassVar[Callable[..., Any]]
+    reshape: ClassVar[Callable[..., Tensor]]
+    retain_grads: ClassVar[Callable[..., None]]
+    sign: ClassVar[Callable[..., Tensor]]
+    square: ClassVar[Callable[..., Tensor]]
+    square_: ClassVar[Callable[..., Tensor]]
+    subtract: ClassVar[Callable[..., Tensor]]
+    subtract_: ClassVar[Callable[..., Tensor]]
+    sum: ClassVar[Callable[..., Tensor]]
+    tanh: ClassVar[Callable[..., Tensor]]
+    tanh_: ClassVar[Callable[..., Tensor]]
+    tolist: ClassVar[Callable[..., Any]]
+    __add__: ClassVar[Callable[..., Tensor]]
+    __float__: ClassVar[Callable[..., float]]
+    __getitem__: ClassVar[Callable[..., Tensor]]
+    __int__: ClassVar[Callable[..., int]]
+    __iter__: ClassVar[Callable[..., Iterator[Tensor]]]
+    __len__: ClassVar[Callable[..., int]]
+    __matmul__: ClassVar[Callable[..., Tensor]]
+    __mul__: ClassVar[Callable[..., Tensor]]
+    __neg__: ClassVar[Callable[..., Tensor]]
+    __radd__: ClassVar[Callable[..., Tensor]]
+    __rmul__: ClassVar[Callable[..., Tensor]]
+    __rsub__: ClassVar[Callable[..., Tensor]]
+    __sub__: ClassVar[Callable[..., Tensor]]
+
     __array_priority__ = 1000  # ndarray operators leave mixed expressions to this class
 
     def __init__(self, data: Array, place: Place, edge: Edge | None = None) -> None:
@@ -70,7 +114,8 @@ class Tensor:
     @property
     def dtype(self) -> DType:
         """Element type, a NumPy dtype."""
-        return self.data.dtype
+        dtype: DType = self.data.dtype
+        return dtype
 
     @property
     def ndim(self) -> int:

@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from minipaddle.device.dtype import as_dtype
+from minipaddle.device.dtype import DType, as_dtype
 from minipaddle.imperative.tensor import Parameter, Tensor
 from minipaddle.nn.initializer import Constant, Initializer, ParamAttr, XavierUniform
 
@@ -53,6 +53,14 @@ class Layer:
     """
 
     training: bool
+    _full_name: str
+    _dtype: DType
+    _parameters: OrderedDict[str, Parameter | None]
+    _sub_layers: OrderedDict[str, Layer | None]
+    _buffers: OrderedDict[str, Tensor | None]
+    _non_persistable_buffers: set[str]
+    _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_post_hooks: OrderedDict[int, Callable[..., Any]]
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         scope = name_scope or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(self).__name__).lower()
@@ -90,8 +98,7 @@ class Layer:
 
     def full_name(self) -> str:
         """Name of this instance, such as ``linear_0``; parameters are named after it."""
-        name: str = self._full_name
-        return name
+        return self._full_name
 
     # ---- attributes ----
 

@@ -67,7 +67,7 @@ class _Entry:
         words = str(self.entry.get("dtypes", "any")).split()
         if words[0] not in DTYPE_CLASSES or words[1:] not in ([], ["promoted"]):
             raise self.error("dtypes", f"must be one of {sorted(DTYPE_CLASSES)}, then 'promoted'")
-        # An op whose name ends in "_" exists only in place: it writes its operands, returns nothing.
+        # An op whose name ends in "_" exists only in place: it writes operands, returns nothing.
         output = None if self.name.endswith("_") else "Tensor(out)"
         if self.entry.get("output") != output:
             raise self.error("output", f"must be {output}; got {self.entry.get('output')!r}")

@@ -206,9 +206,7 @@ class Optimizer:
     def _lay_out(self) -> list[Slot]:
         """Gives gradients and state their places; keeps their values."""
         before = {id(slot.param): slot for slot in self._slots or ()}
-        slots = [
-            Slot(p, f, before[id(p)].step if id(p) in before else 0) for p, f in self._params
-        ]
+        slots = [Slot(p, f, before[id(p)].step if id(p) in before else 0) for p, f in self._params]
         _house_gradients([slot.node for slot in slots])
         by_flat: dict[int, list[Slot]] = {}
         for slot in slots:

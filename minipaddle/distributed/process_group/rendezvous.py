@@ -95,12 +95,15 @@ class _Meeting:
     def _left(self, missing: Sequence[int]) -> float:
         left = self.deadline - time.monotonic()
         if left <= 0:
-            whom = " and ".join(f"rank {peer}" for peer in missing)
-            raise TimeoutError(
-                f"timeout: rank {self.rank} waited {self.timeout:g} seconds for {whom} to join "
-                f"the job of {self.world_size} ranks on this host"
-            )
+            raise self._late(missing)
         return left
+
+    def _late(self, missing: Sequence[int]) -> TimeoutError:
+        whom = " and ".join(f"rank {peer}" for peer in missing)
+        return TimeoutError(
+            f"timeout: rank {self.rank} waited {self.timeout:g} seconds for {whom} to join "
+            f"the job of {self.world_size} ranks on this host"
+        )
 
     def _hello(self) -> bytes:
         return _HELLO.pack(_MAGIC, self.proof, self.rank, self.world_size, self.nrings)
@@ -110,15 +113,13 @@ class _Meeting:
         with self._connect(peer) as link:
             if _user(link) != os.getuid():
                 raise RuntimeError(f"the name of rank {peer} is held by another user's process")
-            link.sendall(self._hello())
-            size = _HELLO.size
             space = socket.CMSG_LEN((self.nrings + 1) * _FD_BYTES)
+            link.settimeout(self._left([peer]))
             try:
-                link.settimeout(self._left([peer]))
-                reply, ancillary, _, _ = link.recvmsg(size, space, socket.MSG_CMSG_CLOEXEC)
+                link.sendall(self._hello())
+                reply, ancillary, _, _ = link.recvmsg(_HELLO.size, space, socket.MSG_CMSG_CLOEXEC)
             except TimeoutError:
-                self._left([peer])
-                raise
+                raise self._late([peer]) from None
             except ConnectionError:
                 reply, ancillary = b"", []
             fds = [fd for _, _, data in ancillary for fd in array.array("i", data)]
@@ -143,20 +144,18 @@ class _Meeting:
                 link.close()
             except TimeoutError:
                 link.close()
-                self._left([peer])
-                raise
+                raise self._late([peer]) from None
             time.sleep(min(pause, self._left([peer])))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _answer(self, listener: socket.socket) -> None:
         """Lets one higher rank in; a stranger is turned away and the wait goes on."""
         missing = [p for p in range(self.rank + 1, self.world_size) if p not in self.found]
+        listener.settimeout(self._left(missing))
         try:
-            listener.settimeout(self._left(missing))
             link, _ = listener.accept()
         except TimeoutError:
-            self._left(missing)
-            raise
+            raise self._late(missing) from None
         with link:
             peer = self._introduce(link, missing)
             if peer is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from minipaddle.device.backend import current_place
 from minipaddle.device.dtype import as_dtype, is_float
-from minipaddle.imperative.dispatch import int_list
+from minipaddle.imperative.operand import int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import get_op
 

@@ -242,7 +242,7 @@ def assign(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def _inplace(name: str) -> Any:
-    """Declares the in-place form of an op whose docstring says nothing more than the plain one's."""
+    """Declares the in-place form of an op, with the docstring that all of them share."""
 
     def one(x: Tensor, name: str | None = None) -> Tensor: ...
     def two(x: Tensor, y: Tensor | float, name: str | None = None) -> Tensor: ...

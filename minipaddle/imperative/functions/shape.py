@@ -9,9 +9,7 @@ from minipaddle.imperative.tensor import Tensor
 
 
 @bound
-def reshape(
-    x: Tensor, shape: int | list[int] | tuple[int, ...], name: str | None = None
-) -> Tensor:
+def reshape(x: Tensor, shape: int | list[int] | tuple[int, ...], name: str | None = None) -> Tensor:
     """The same values in another shape; shares memory with ``x`` where that is possible.
 
     Args:
@@ -33,9 +31,7 @@ def reshape(
 
 
 @bound
-def expand(
-    x: Tensor, shape: int | list[int] | tuple[int, ...], name: str | None = None
-) -> Tensor:
+def expand(x: Tensor, shape: int | list[int] | tuple[int, ...], name: str | None = None) -> Tensor:
     """Repeats axes of length 1, without copying, until ``x`` has the given shape.
 
     Args:

@@ -29,19 +29,18 @@ class Sequential(Layer):
 
     def forward(self, input: Any) -> Any:
         """Feeds ``input`` through the layers in order."""
-        for layer in self._sub_layers.values():
+        for layer in self.children():
             input = layer(input)
         return input
 
     def __getitem__(self, index: int | slice) -> Layer:
-        layers = list(self._sub_layers.values())
+        layers = list(self.children())
         if isinstance(index, slice):
             return Sequential(*layers[index])
-        found: Layer = layers[index]
-        return found
+        return layers[index]
 
     def __len__(self) -> int:
         return len(self._sub_layers)
 
     def __iter__(self) -> Iterator[Layer]:
-        return iter(self._sub_layers.values())
+        return self.children()

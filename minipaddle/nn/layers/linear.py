@@ -44,7 +44,10 @@ class Linear(Layer):
         for argument, value in (("in_features", in_features), ("out_features", out_features)):
             if not isinstance(value, int) or value < 1:
                 raise ValueError(f"{argument} must be a positive int; got {value!r}")
-        self.weight = self.create_parameter([in_features, out_features], weight_attr)
+        if weight_attr is False:
+            raise ValueError("weight_attr must not be False: Linear has no use without a weight")
+        self.in_features, self.out_features = in_features, out_features
+        self.weight: Any = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -53,4 +56,4 @@ class Linear(Layer):
 
     def extra_repr(self) -> str:
         """The numbers of features."""
-        return f"in_features={self.weight.shape[0]}, out_features={self.weight.shape[1]}"
+        return f"in_features={self.in_features}, out_features={self.out_features}"

@@ -30,13 +30,17 @@ def matmul_grad(
     x_grad = y_grad = None
     if y is not None:
         b = F.reshape(y, (*y_shape, 1)) if columns else y
-        x_grad = F.matmul(b, g, transpose_y, True) if transpose_x else (
-            F.matmul(g, b, False, not transpose_y)
+        x_grad = (
+            F.matmul(b, g, transpose_y, True)
+            if transpose_x
+            else (F.matmul(g, b, False, not transpose_y))
         )
     if x is not None:
         a = F.reshape(x, (1, *x_shape)) if rows else x
-        y_grad = F.matmul(g, a, True, transpose_x) if transpose_y else (
-            F.matmul(a, g, not transpose_x, False)
+        y_grad = (
+            F.matmul(g, a, True, transpose_x)
+            if transpose_y
+            else (F.matmul(a, g, not transpose_x, False))
         )
         if columns:  # (..., k, 1) -> (..., k)
             y_grad = F.reshape(y_grad, tuple(y_grad.shape)[:-1])

@@ -1,0 +1,1 @@
+"""Kernels: what carries out an op on a kind of device."""

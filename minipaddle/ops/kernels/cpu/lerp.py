@@ -61,12 +61,12 @@ def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
         for block in blocks(out.shape, dtype.itemsize):
             target = cut(out, block, out.ndim)
             result = target if direct else np.empty(target.shape, dtype)
-            ends = [cut(a, block, out.ndim).astype(dtype, copy=False) for a in (x, y)]
+            x_, y_ = (cut(end, block, out.ndim).astype(dtype, copy=False) for end in (x, y))
             w = cut(weight, block, out.ndim) if isinstance(weight, np.ndarray) else weight
             try:
-                _lerp_block(result, *ends, w)
+                _lerp_block(result, x_, y_, w)
             except FloatingPointError:
-                _lerp_far_block(result, *ends, w)
+                _lerp_far_block(result, x_, y_, w)
             if not direct:
                 _round_into(target, result)
 
@@ -165,7 +165,7 @@ def lerp_grad(
 
 
 def _end_gradients(sums: list[_BlockSum | None], block: Block, g: Array, w: Any) -> None:
-    """dy = w g and dx = g - dy of one block: one product serves both."""
+    """Dy = w g and dx = g - dy of one block: one product serves both."""
     sum_x, sum_y, _ = sums
     if sum_x is None and sum_y is None:
         return

@@ -11,17 +11,18 @@ from minipaddle.ops.op import Array, kernel
 
 _FLOAT32 = np.dtype(np.float32)
 _INT64 = np.dtype(np.int64)
+_reduce: Any = np.add.reduce  # its stub knows only literal values of keepdims
 
 
 def _sum(x: Array, axis: tuple[int, ...] | None, keepdim: bool) -> Array:
     if is_half(x.dtype):
-        total = np.add.reduce(x, axis=axis, dtype=_FLOAT32, keepdims=keepdim)
+        total = _reduce(x, axis=axis, dtype=_FLOAT32, keepdims=keepdim)
         return np.asarray(total).astype(x.dtype)
-    return np.asarray(np.add.reduce(x, axis=axis, keepdims=keepdim))
+    return np.asarray(_reduce(x, axis=axis, keepdims=keepdim))
 
 
 @kernel("sum", "cpu")
-def sum(  # noqa: A001 - Paddle's name
+def sum(
     x: Array, axis: tuple[int, ...] | None = None, dtype: Any = None, keepdim: bool = False
 ) -> Array:
     if dtype is None and x.dtype.kind in "bi":
@@ -33,7 +34,7 @@ def sum(  # noqa: A001 - Paddle's name
 def mean(x: Array, axis: tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
     if is_half(x.dtype):
         return np.asarray(mean(x.astype(_FLOAT32), axis, keepdim)).astype(x.dtype)
-    total = np.asarray(np.add.reduce(x, axis=axis, keepdims=keepdim))
+    total = np.asarray(_reduce(x, axis=axis, keepdims=keepdim))
     count = x.size // total.size if total.size else 0
     with np.errstate(invalid="ignore", divide="ignore"):  # the mean of nothing is NaN
         return np.divide(total, total.dtype.type(count), out=total)
