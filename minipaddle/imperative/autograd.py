@@ -44,6 +44,8 @@ class set_grad_enabled:
         grad_state.recording = self.before.pop()
 
     def __call__(self, function: F) -> F:
+        """``function``, run with recording switched."""
+
         @functools.wraps(function)
         def _switched(*args: Any, **kwargs: Any) -> Any:
             with set_grad_enabled(self.mode):

@@ -197,12 +197,18 @@ class Reducer:
             token = self.group.wait_compute(ring)
             with self.cv_:
                 self.comm_op_count_ += 1
+                alone = self.comm_op_count_ == 1
+            self.next_group_ += 1
+            if alone and bucket is self.buckets[-1]:
+                # Nothing is left to compute meanwhile, and to wake a thread costs more than a
+                # small allreduce.
+                self.fused_allreduce_schedule(bucket, ring, token)
+                return
             # Bucket and ring go by value: next_group_ has moved on when the worker starts.
             self.comm_pool_.submit(
                 ring if self.group.blocking else 0,
                 functools.partial(self.fused_allreduce_schedule, bucket, ring, token),
             )
-            self.next_group_ += 1
 
     def fused_allreduce_schedule(self, bucket: Bucket, ring: int, token: Any) -> None:
         """Reduces one bucket; runs in a communication thread."""
