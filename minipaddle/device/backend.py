@@ -7,7 +7,6 @@ import os
 import re
 import threading
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from typing import Any
 
 from minipaddle.device.generator import Generator
@@ -144,6 +143,8 @@ def get_backend(name: str) -> Backend:
     """
     _load_plugins()
     if name not in _backends:
+        from importlib.metadata import entry_points  # 20 ms, and hardly anybody comes here
+
         for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
             point.load()
     if name not in _backends:

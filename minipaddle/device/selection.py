@@ -251,15 +251,14 @@ def _usable(
     """The ids that this process may use and the hardware has; None if nobody knows."""
     kind = backend.name
     variable = backend.visible_devices_env or device_variables(kind)[0]
-    if count == 0:
+    visible = visible_ids(variable, environ, count)
+    if visible == [] or count == 0:
+        why = f" ({variable} is set and hides them)" if variable in environ and not visible else ""
         wish = f", but {asked} asks for one" if asked else ""
         raise ValueError(
-            f"no {kind} on this machine that this process can use{wish}; without {kind} options "
-            "and flags spawn trains on the CPU"
+            f"no {kind} on this machine that this process can use{why}{wish}; without {kind} "
+            "options and flags spawn trains on the CPU"
         )
-    visible = visible_ids(variable, environ, count)
-    if visible == []:
-        raise ValueError(f"{variable} is set and hides every {kind} from this process")
     if visible is None:
         return None
     # More ids than devices: the last ones name no hardware.

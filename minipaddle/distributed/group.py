@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import uuid
+import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -71,7 +71,7 @@ def init_parallel_env() -> Group | None:
         ...     paddle.distributed.init_parallel_env()
         ...     print(paddle.distributed.get_rank())
     """
-    if 0 in _groups and _groups[0].nranks > 1:
+    if is_initialized():
         return _groups[0]
     env = ParallelEnv()
     if env.world_size < 2:
@@ -99,7 +99,7 @@ def is_initialized() -> bool:
         >>> paddle.distributed.is_initialized()
         False
     """
-    return 0 in _groups
+    return 0 in _groups and _groups[0].nranks > 1
 
 
 def default_group() -> Group:
@@ -116,7 +116,8 @@ def default_group() -> Group:
                 "paddle.distributed.init_parallel_env() before anything that communicates"
             )
         group_class = process_group_class(get_place("cpu").backend.name)
-        process_group = group_class.create(0, 1, uuid.uuid4().hex, env.nrings, pg_timeout_seconds())
+        token = os.urandom(16).hex()
+        process_group = group_class.create(0, 1, token, env.nrings, pg_timeout_seconds())
         _groups[0] = Group(0, [0], process_group)
     return _groups[0]
 

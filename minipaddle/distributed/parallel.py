@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -94,12 +95,16 @@ class DataParallel(Layer):
                 stacklevel=2,
             )
             return
+        nrings = _checked_rings(members, strategy)
         trained = self._trained_parameters()
         _check_same_models(members, layers, trained)
         _broadcast_state(members, layers)
         limits = [int(last_comm_buffer_size * _MEGABYTE), int(comm_buffer_size * _MEGABYTE)]
-        _check_rings(members, strategy)
-        self._reducer = Reducer(trained, members, limits, find_unused_parameters)
+        # Channels of its own: two models in one backward are then free to finish in any order.
+        own = members.new_group(range(members.world_size))
+        assert own is not None
+        self._reducer = Reducer(trained, own, limits, find_unused_parameters, nrings)
+        self._close = weakref.finalize(self._reducer, own.destroy)
 
     def _trained_parameters(self) -> list[tuple[str, Parameter]]:
         trained = [
@@ -180,12 +185,15 @@ class DataParallel(Layer):
         raise AttributeError(f"DataParallel has no attribute {name!r}")
 
 
-def _check_rings(members: ProcessGroup, strategy: ParallelStrategy | None) -> None:
-    if strategy is not None and not 1 <= strategy.nrings <= members.nrings:
+def _checked_rings(members: ProcessGroup, strategy: ParallelStrategy | None) -> int:
+    if strategy is None:
+        return members.nrings
+    if not 1 <= strategy.nrings <= members.nrings:
         raise ValueError(
             f"strategy.nrings={strategy.nrings} must lie in 1..{members.nrings}, the number of "
             "rings that the group was made with (FLAGS_nccl_nrings)"
         )
+    return strategy.nrings
 
 
 def _check_same_models(

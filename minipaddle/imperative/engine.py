@@ -26,17 +26,18 @@ from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import namespace
 
 
-def queue_callback(callback: Callback) -> None:
+def queue_callback(callback: Callback, number: int = 0) -> None:
     """Has ``callback(error)`` called when the outermost backward of this thread ends.
 
-    ``error`` is None after a good end, else the exception on its way to the caller.
+    ``error`` is None after a good end, else the exception on its way to the caller. All callbacks
+    are called, the smallest ``number`` first, also if one of them raises.
 
     Raises:
         RuntimeError: No backward is under way in this thread.
     """
     if not grad_state.depth:
         raise RuntimeError("queue_callback is for hooks: no backward is under way in this thread")
-    grad_state.callbacks.append(callback)
+    grad_state.callbacks.append((number, callback))
 
 
 def run_backward(
@@ -80,10 +81,20 @@ def _end_run(recording: bool, error: BaseException | None) -> None:
     state = grad_state
     state.recording = recording
     state.depth -= 1
-    if not state.depth and state.callbacks:
-        callbacks, state.callbacks = state.callbacks, []
-        for callback in callbacks:
-            callback(error)
+    if state.depth or not state.callbacks:
+        return
+    callbacks, state.callbacks = sorted(state.callbacks, key=lambda entry: entry[0]), []
+    raised: BaseException | None = None
+    for _, callback in callbacks:
+        try:
+            callback(error or raised)
+        except BaseException as failure:
+            raised = raised or failure
+    if raised is not None and error is None:
+        try:
+            raise raised
+        finally:
+            del raised  # an exception that its own frame holds would be a reference cycle
 
 
 class _Run:

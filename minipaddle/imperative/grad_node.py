@@ -28,14 +28,14 @@ class GradState(threading.local):
         recording: Whether ops are recorded for backward.
         interceptor: ``f(op, call, args)``, called in place of every op; it calls ``call(*args)``.
         depth: How many ``run_backward`` calls are under way.
-        callbacks: To be called, once, when the outermost of them ends.
+        callbacks: To be called, once, when the outermost of them ends, by number.
     """
 
     def __init__(self) -> None:
         self.recording = True
         self.interceptor: Callable[..., Any] | None = None
         self.depth = 0
-        self.callbacks: list[Callback] = []
+        self.callbacks: list[tuple[int, Callback]] = []
 
 
 grad_state = GradState()

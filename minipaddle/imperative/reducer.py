@@ -8,6 +8,7 @@ so that every rank launches the same ones in the same order. The end of backward
 from __future__ import annotations
 
 import functools
+import itertools
 import queue
 import threading
 import weakref
@@ -23,6 +24,7 @@ from minipaddle.imperative.tensor import Parameter
 
 # Seconds that the end of backward waits beyond the group's own limit, whose error says more.
 _GRACE = 10.0
+_numbers = itertools.count()
 
 
 class CommGroup(Protocol):
@@ -96,6 +98,7 @@ class Reducer:
         limits: Bytes at which the first and each later bucket is closed; the first declared
             parameters are in the first, which is reduced last.
         find_unused_parameters: Whether a backward may leave parameters out.
+        nrings: How many of the group's rings to use; all by default.
 
     Raises:
         RuntimeError: A parameter is in a living Reducer already.
@@ -107,8 +110,11 @@ class Reducer:
         group: CommGroup,
         limits: Sequence[int],
         find_unused_parameters: bool = False,
+        nrings: int | None = None,
     ) -> None:
         self.group = group
+        self.nrings = group.nrings if nrings is None else nrings
+        self.number = next(_numbers)  # ranks make their Reducers in the same order
         self.names = [name for name, _ in parameters]
         self.nodes = [parameter.leaf_node() for _, parameter in parameters]
         self.find_unused_parameters = find_unused_parameters
@@ -121,10 +127,11 @@ class Reducer:
         # Backward fills a bucket in one thread; reducing it must not hold that thread up. Each ring
         # has a thread of its own if the group blocks; a group that only enqueues gets one thread,
         # which issues all rings in bucket order.
-        self.comm_pool_ = CommPool(group.nrings if group.blocking else 1)
+        self.comm_pool_ = CommPool(self.nrings if group.blocking else 1)
         self.comm_op_count_ = 0
         self.cv_ = threading.Condition()
         self._failure: tuple[Bucket, BaseException] | None = None
+        self._held: Callable[[], None] | None = None
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._hook_leaves()
 
@@ -169,7 +176,7 @@ class Reducer:
             return
         if not self.running:
             self.running = True
-            queue_callback(self._end_of_backward)
+            queue_callback(self._end_of_backward, self.number)
         if self.ready[index]:
             raise RuntimeError(
                 f"the gradient of {self.names[index]} was complete before in this backward: it is "
@@ -193,22 +200,20 @@ class Reducer:
             bucket = self.buckets[self.next_group_]
             if bucket.pending:
                 return
-            ring = bucket.index % self.group.nrings
+            ring = bucket.index % self.nrings
             token = self.group.wait_compute(ring)
+            # Bucket and ring go by value: next_group_ has moved on when the worker starts.
+            launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
             with self.cv_:
                 self.comm_op_count_ += 1
                 alone = self.comm_op_count_ == 1
             self.next_group_ += 1
             if alone and bucket is self.buckets[-1]:
-                # Nothing is left to compute meanwhile, and to wake a thread costs more than a
-                # small allreduce.
-                self.fused_allreduce_schedule(bucket, ring, token)
-                return
-            # Bucket and ring go by value: next_group_ has moved on when the worker starts.
-            self.comm_pool_.submit(
-                ring if self.group.blocking else 0,
-                functools.partial(self.fused_allreduce_schedule, bucket, ring, token),
-            )
+                # Nothing is left to compute meanwhile. The thread of backward reduces it at the
+                # end: to wake another thread costs more than a small allreduce.
+                self._held = launch
+            else:
+                self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
 
     def fused_allreduce_schedule(self, bucket: Bucket, ring: int, token: Any) -> None:
         """Reduces one bucket; runs in a communication thread."""
@@ -250,6 +255,9 @@ class Reducer:
         Raises:
             TimeoutError: A bucket was not done within the group's limit.
         """
+        held, self._held = self._held, None
+        if held is not None:
+            held()
         limit = self.group.timeout + _GRACE
         with self.cv_:
             in_time = self.cv_.wait_for(
@@ -305,6 +313,9 @@ class Reducer:
     def _abort(self, error: BaseException) -> None:
         """Frees the other ranks from waiting for this one, and this one's threads from them."""
         self.group.abort(error)
+        if self._held is not None:  # its group refuses it now; the count goes down all the same
+            self._held()
+            self._held = None
         with self.cv_:
             self.cv_.wait_for(lambda: self.comm_op_count_ == 0, _GRACE)
 
