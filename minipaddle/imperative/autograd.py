@@ -9,8 +9,11 @@ from typing import Any, TypeVar
 
 from minipaddle.imperative.engine import run_backward
 from minipaddle.imperative.grad_node import Edge, grad_state
+from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import namespace
+
+_GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect would cost more than all of this
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -44,7 +47,22 @@ class set_grad_enabled:
         grad_state.recording = self.before.pop()
 
     def __call__(self, function: F) -> F:
-        """``function``, run with recording switched."""
+        """``function``, run with recording switched; of a generator, every step of it."""
+        if function.__code__.co_flags & _GENERATOR:
+
+            @functools.wraps(function)
+            def _steps(*args: Any, **kwargs: Any) -> Any:
+                generator = function(*args, **kwargs)
+                sent = None
+                while True:
+                    with set_grad_enabled(self.mode):
+                        try:
+                            value = generator.send(sent)
+                        except StopIteration as stop:
+                            return stop.value
+                    sent = yield value
+
+            return _steps  # type: ignore[return-value]
 
         @functools.wraps(function)
         def _switched(*args: Any, **kwargs: Any) -> Any:
@@ -126,10 +144,12 @@ class intercept:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
+        self.outer: list[Callable[..., Any] | None] = []
 
     def __enter__(self) -> None:
         """Puts the function in front of those that are there."""
-        self.outer = outer = grad_state.interceptor
+        outer = grad_state.interceptor
+        self.outer.append(outer)
         inner = self.function
         if outer is None:
             grad_state.interceptor = inner
@@ -142,7 +162,7 @@ class intercept:
 
     def __exit__(self, *exc_info: object) -> None:
         """Takes it away."""
-        grad_state.interceptor = self.outer
+        grad_state.interceptor = self.outer.pop()
 
 
 def _seed(tensor: Tensor, gradient: Tensor | None, what: str) -> Tensor:
@@ -160,6 +180,18 @@ def _seed(tensor: Tensor, gradient: Tensor | None, what: str) -> Tensor:
         if a != b:
             raise ValueError(f"{what} must have the {field} of its tensor, {b}; got {a}")
     return gradient
+
+
+def _distinct(gradients: list[Any], seeds: list[Tensor]) -> list[Any]:
+    """The gradients, copied where one tensor stands for several of them or is the user's own."""
+    seen = {id(seed) for seed in seeds}
+    result = []
+    for gradient in gradients:
+        if gradient is not None and id(gradient) in seen:
+            gradient = FUNCTIONS["assign"](gradient)
+        seen.add(id(gradient))
+        result.append(gradient)
+    return result
 
 
 def _as_list(value: Any, name: str) -> list[Any]:
@@ -299,7 +331,7 @@ def grad(
         )
     gradients = [found.get(t.edge) for t in inputs]
     if create_graph:
-        return gradients
+        return _distinct(gradients, seeds)
     # A copy: the run may have handed one array to two inputs, or a view that cannot be written.
     return [
         None if g is None else Tensor(namespace(t.place).assign(g), t.place)

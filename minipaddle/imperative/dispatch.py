@@ -36,7 +36,7 @@ def {name}({signature}):
         if {mismatch}:
             raise AttributeError
     except AttributeError:
-        {operands} = coerce(op, ({operands}))
+        {operands} = coerce(op, ({operands}), {inplace})
         place = {first}.place
         {reads}
     {conversions}
@@ -109,6 +109,7 @@ class _Source:
             first=self.first,
             reads="; ".join(self.read(n) for n in names),
             mismatch=self.mismatch(),
+            inplace=self.inplace,
             operands=", ".join(names) + ",",
             conversions="\n    ".join(lines),
             call=call,

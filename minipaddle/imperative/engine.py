@@ -106,6 +106,7 @@ class _Run:
         self.uses: dict[Any, int] = {}  # node -> edges to it that have not sent their gradient
         self.pending: dict[Any, Any] = {}  # node -> sum of what they have sent
         self.found: dict[Any, Any] = {}
+        self.claimed: list[Any] = []  # leaves that the node under way writes to straight away
 
     def run(self, roots: Sequence[tuple[Edge, Any]], blocked: frozenset[Edge]) -> dict[Any, Any]:
         starts = list(dict.fromkeys([edge for edge, _ in roots]))
@@ -119,8 +120,7 @@ class _Run:
 
     def run_node(self, node: Any, ready: list[Any]) -> None:
         """Runs a node that has all its gradient, and appends those that this makes ready."""
-        uses, pending = self.uses, self.pending
-        gradient = pending.pop(node, None)
+        gradient = self.pending.pop(node, None)
         gradients: Iterable[Any] = (None,) * len(node.edges)
         if gradient is not None:
             if node.__class__ is AccumulationNode:
@@ -129,6 +129,16 @@ class _Run:
             if node.hooks or node.retained is not None or self.targets is not None:
                 gradient = self.observe(node, gradient)
             gradients = self.gradients(node, gradient)
+        claimed, self.claimed = self.claimed, []
+        try:
+            self.send(node, gradients, ready)
+        finally:
+            for leaf in claimed:
+                leaf.lock.release()
+
+    def send(self, node: Any, gradients: Iterable[Any], ready: list[Any]) -> None:
+        """Hands the gradients of a node's inputs on."""
+        uses, pending = self.uses, self.pending
         edge: Any
         for edge, part in zip(node.edges, gradients, strict=True):
             if edge not in uses:
@@ -152,10 +162,7 @@ class _Run:
         stack = [node for node in starts if node not in blocked]
         uses.update(dict.fromkeys(stack, 0))
         while stack:
-            node = stack.pop()
-            if node.__class__ is GradNode:
-                check_runnable(node)
-            for edge in node.edges:
+            for edge in stack.pop().edges:
                 if edge is None or edge in blocked:
                     continue
                 if edge in uses:
@@ -165,6 +172,9 @@ class _Run:
                     stack.append(edge)
         if self.targets is not None:
             self.keep_paths_to_targets()
+        for node in self.uses:
+            if node.__class__ is GradNode:
+                check_runnable(node)
 
     def keep_paths_to_targets(self) -> None:
         """Drops nodes from which no target is reached, and the edges to and from them."""
@@ -200,10 +210,15 @@ class _Run:
             args = (*node.saved, gradient, *node.attributes, wanted, self.destinations(node))
         else:
             args = (F, *node.saved, gradient, *node.attributes)
-        if grad_state.interceptor is None:
-            result = function(*args)
-        else:
-            result = grad_state.interceptor(node.op.backward, function, args)
+        try:
+            if grad_state.interceptor is None:
+                result = function(*args)
+            else:
+                result = grad_state.interceptor(node.op.backward, function, args)
+        except BaseException:
+            while self.claimed:
+                self.claimed.pop().lock.release()
+            raise
         if not self.retain_graph:
             node.saved = FREED
         return result  # type: ignore[no-any-return]
@@ -211,19 +226,21 @@ class _Run:
     def destinations(self, node: GradNode) -> tuple[Array | None, ...] | None:
         """For each input the leaf memory that its gradient can be written to, being the only one.
 
-        With None for an input, the kernel makes an array.
+        With None for an input, the kernel makes an array. A leaf's hook could run a backward of its
+        own between the kernel and the end of this node, so then there is no writing ahead.
         """
-        if self.targets is not None:
+        leaves = [edge for edge in node.edges if edge.__class__ is AccumulationNode]
+        if not leaves or self.targets is not None or any([leaf.hooks for leaf in leaves]):
             return None
-        found = False
         into: list[Array | None] = []
         for edge in node.edges:
             home = None
             if edge.__class__ is AccumulationNode and self.uses.get(edge) == 1:
-                home = edge.destination() if edge not in self.pending else None
-                found = found or home is not None
+                home = edge.claim() if edge not in self.pending else None
+                if home is not None:
+                    self.claimed.append(edge)
             into.append(home)
-        return tuple(into) if found else None
+        return tuple(into) if self.claimed else None
 
     def fit(self, gradient: Any, edge: Edge) -> Any:
         return fit_gradient(namespace(edge.place), gradient, gradient.shape, edge)
@@ -301,6 +318,8 @@ class _RecordedRun(_Run):
             if held is None:
                 held = Tensor(namespace(node.place).assign(node.read()), node.place)
             gradient = _functions.add(held, gradient)
+        else:  # its own tensor: the run may hand the same one to several leaves
+            gradient = _functions.assign(gradient)
         node.replace(gradient)
 
 
@@ -353,6 +372,11 @@ def call_hooks(node: Edge, gradient: Tensor) -> Tensor:
         if not isinstance(result, Tensor):
             kind = type(result).__name__
             raise TypeError(f"a gradient hook must return a Tensor or None; got {kind}")
+        if result.data.dtype != node.dtype or result.place is not node.place:
+            raise TypeError(
+                f"a gradient hook must keep dtype {node.dtype.name} and place {node.place}; it "
+                f"returned {result.dtype.name} on {result.place}"
+            )
         if result.data.shape != node.shape:
             raise ValueError(
                 f"a gradient hook must keep the shape {list(node.shape)}; it returned one of shape "
@@ -366,11 +390,15 @@ def _saved_tensors(node: GradNode) -> list[Any]:
     """A node's saved values as a formula over tensors takes them, joined to their graph again."""
     op = node.op
     assert op.backward is not None
-    values = []
+    cells = iter(node.versions[::2])
+    values: list[Any] = []
     for plan, value in zip(op.backward.saved, node.saved, strict=True):
+        cell = None if plan.shape_only else next(cells)
         if plan.shape_only or value is None or isinstance(value, (bool, int, float)):
             values.append(value)
-        else:
-            edge = node if plan.is_output else node.edges[op.operands.index(plan.name)]
-            values.append(Tensor(value, node.place, edge))
+            continue
+        edge = node if plan.is_output else node.edges[op.operands.index(plan.name)]
+        tensor = Tensor(value, node.place, edge)
+        tensor.version = cell
+        values.append(tensor)
     return values

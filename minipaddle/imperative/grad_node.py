@@ -129,6 +129,7 @@ class AccumulationNode:
         hooks: Functions that see, and may replace, each backward's summed gradient, by number.
         reduce_hook: Called when a backward's gradient is final and in place.
         name: Name of the leaf, for messages.
+        lock: Held while ``home`` is written, so that threads may share a leaf.
     """
 
     __slots__ = (
@@ -139,6 +140,7 @@ class AccumulationNode:
         "flat_index",
         "home",
         "hooks",
+        "lock",
         "name",
         "place",
         "reduce_hook",
@@ -162,6 +164,7 @@ class AccumulationNode:
         self.replaced: Any = None
         self.cached: weakref.ref[Any] | None = None
         self.version = [0, 0]
+        self.lock = threading.RLock()
         self.hooks: dict[int, Hook] | None = None
         self.reduce_hook: Callable[[], None] | None = None
 
@@ -170,23 +173,32 @@ class AccumulationNode:
         """The kernels of this leaf's place."""
         return namespace(self.place)
 
-    def destination(self) -> Array | None:
-        """``home``, if a gradient may be written there straight away, else None."""
-        return None if self.status is FULL or self.hooks else self.home
+    def claim(self) -> Array | None:
+        """``home``, if a gradient may be written there straight away, else None.
+
+        Whoever gets it holds ``lock`` and releases it when the gradient is in.
+        """
+        if not self.lock.acquire(blocking=False):
+            return None
+        if self.status is FULL or self.hooks or self.home is None:
+            self.lock.release()
+            return None
+        return self.home
 
     def accumulate(self, gradient: Array) -> None:
         """Adds one backward's gradient, then tells the reducer."""
-        if self.replaced is not None:
-            total = self.kernels.add(self.replaced.data, gradient)
-            self.replaced = type(self.replaced)(total, self.place)
-        elif self.status is FULL:
-            self.kernels.add_(self.home, gradient)
-        elif self.home is None:
-            self.home = self.kernels.assign(gradient)
-        elif gradient is not self.home:
-            self.kernels.copy_(self.home, gradient)
-        self.status = FULL
-        self.version[0] += 1
+        with self.lock:
+            if self.replaced is not None:
+                total = self.kernels.add(self.replaced.data, gradient)
+                self.replaced = type(self.replaced)(total, self.place)
+            elif self.status is FULL:
+                self.kernels.add_(self.home, gradient)
+            elif self.home is None:
+                self.home = self.kernels.assign(gradient)
+            elif gradient is not self.home:
+                self.kernels.copy_(self.home, gradient)
+            self.status = FULL
+            self.version[0] += 1
         if self.reduce_hook is not None:
             self.reduce_hook()
 
@@ -206,22 +218,36 @@ class AccumulationNode:
         """Remembers, weakly, the tensor over ``home`` that the user was given."""
         self.cached = weakref.ref(tensor)
 
+    def _let_go(self) -> None:
+        """Leaves the present gradient to the user who still holds it."""
+        shown = self.shown()
+        self.cached = None
+        if shown is None:
+            return
+        shown.version = list(shown.version)
+        if self.flat is None:
+            self.home = None
+        else:
+            shown.data = self.kernels.assign(self.home)
+
     def replace(self, tensor: Any) -> None:
         """Lets an ordinary tensor stand for the gradient; None forgets the gradient."""
+        self._let_go()
         self.replaced = tensor
         self.status = NONE if tensor is None else FULL
 
     def clear(self, set_to_zero: bool) -> None:
         """EMPTY (reads as zeros, keeps its memory) or NONE."""
-        if set_to_zero and self.home is None and self.status is not NONE:
-            self.home = self.kernels.full(self.shape, 0.0, self.dtype)
         self.replaced = None
         self.version[0] += 1
-        if not set_to_zero or self.home is None:
+        if not set_to_zero or self.status is NONE:
+            self._let_go()
             self.status = NONE
-        elif self.shown() is None:
+        elif self.shown() is None and self.home is not None:
             self.status = EMPTY
         else:  # whoever holds the tensor sees the zeros now, and may write to it
+            if self.home is None:
+                self.home = self.kernels.full(self.shape, 0.0, self.dtype)
             self.kernels.copy_(self.home, 0.0)
             self.status = FULL
 

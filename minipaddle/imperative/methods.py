@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import operator
 import warnings
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.device.backend import Place
 from minipaddle.imperative import autograd
 from minipaddle.imperative.functions import elementwise, linalg, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
@@ -18,6 +20,7 @@ from minipaddle.imperative.tensor import Parameter, Tensor
 from minipaddle.ops.op import OPS
 
 _hook_numbers = itertools.count()
+_copy_numbers = itertools.count()
 
 
 class HookHandle:
@@ -179,16 +182,36 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         raise RuntimeError(
             f"{self.name} was made by an op and its graph cannot be copied; use detach() or clone()"
         )
-    array = self.place.backend.from_host(self.numpy(), self.place.index)
-    if isinstance(self, Parameter):
-        copied: Tensor = Parameter(array, self.place, self._name)
-        for slot in Parameter.__slots__:
-            setattr(copied, slot, getattr(self, slot))
-    else:
-        copied = Tensor(array, self.place)
-    copied.stop_gradient = self.stop_gradient
+    name = f"{self.name}_deepcopy_{next(_copy_numbers)}" if isinstance(self, Parameter) else None
+    copied = _rebuild(type(self), self.numpy(), self.place, self.stop_gradient, name)
+    _copy_slots(self, copied)
     memo[id(self)] = copied
     return copied
+
+
+def __reduce__(self: Tensor) -> tuple[Any, ...]:
+    """Values, place, name and stop_gradient travel; graph and gradient stay."""
+    slots = {name: getattr(self, name) for name in _own_slots(self)}
+    args = (type(self), self.numpy(), self.place, self.stop_gradient, self._name)
+    return _rebuild, args, (None, slots) if slots else None
+
+
+def _rebuild(
+    kind: type[Tensor], host: np.ndarray[Any, Any], place: Place, stop: bool, name: str | None
+) -> Tensor:
+    tensor = kind(place.backend.from_host(host, place.index), place)
+    tensor._name = name
+    tensor.stop_gradient = stop
+    return tensor
+
+
+def _own_slots(tensor: Tensor) -> tuple[str, ...]:
+    return Parameter.__slots__ if isinstance(tensor, Parameter) else ()
+
+
+def _copy_slots(source: Tensor, target: Tensor) -> None:
+    for name in _own_slots(source):
+        setattr(target, name, copy.deepcopy(getattr(source, name)))
 
 
 def _reversed(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
@@ -238,7 +261,7 @@ def install() -> None:
             setattr(Tensor, name, function)
     for function in (
         backward, register_hook, retain_grads, detach, item, tolist, numel,
-        __len__, __iter__, __getitem__, __array__, __deepcopy__,
+        __len__, __iter__, __getitem__, __array__, __deepcopy__, __reduce__,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     Tensor.__index__ = _index  # type: ignore[attr-defined]

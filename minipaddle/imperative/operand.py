@@ -20,11 +20,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
-def coerce(op: Op, args: tuple[Any, ...]) -> list[Any]:
+def coerce(op: Op, args: tuple[Any, ...], inplace: bool = False) -> list[Any]:
     """Operands as tensors of one place and fit dtypes; the way of everything unusual.
 
     A number stays a number, inside a tensor that never leaves the call; where the op wants an
-    array it becomes one. A NumPy array is copied to the place. Optional operands may be None.
+    array it becomes one. A NumPy array is copied to the place. Optional operands may be None. In
+    place the first operand stays as it is, and the others take its dtype.
 
     Raises:
         TypeError: An operand is of a wrong type or dtype; the text names it.
@@ -36,9 +37,24 @@ def coerce(op: Op, args: tuple[Any, ...]) -> list[Any]:
     arrays = [t for t in tensors if t is not None and not _is_number(t.data)]
     dtypes = list(dict.fromkeys(t.data.dtype for t in arrays))
     dtype = _common_dtype(op, dtypes, tensors, params) if op.name != "copy_" else dtypes[0]
+    if inplace:
+        dtype = _inplace_dtype(op, tensors[0], dtype)
     if op.dtypes == "float" and dtype not in FLOATS:
         refuse_dtype(op, dtype)
     return [_to_dtype(op, p, t, dtype) for p, t in zip(params, tensors, strict=True)]
+
+
+def _inplace_dtype(op: Op, first: Tensor | None, result: DType) -> DType:
+    """The dtype of the tensor that is written, if it can hold the result."""
+    if first is None or _is_number(first.data):
+        raise TypeError(f"{op.name}_: the first operand is written and must be a Tensor")
+    dtype: DType = first.data.dtype
+    if (result in FLOATS and dtype not in FLOATS) or (result.kind in "iu" and dtype.kind == "b"):
+        raise TypeError(
+            f"{op.name}_: the result has dtype {result.name}, which {first.name} of dtype "
+            f"{dtype.name} cannot hold; use {op.name}, or astype first"
+        )
+    return dtype
 
 
 def _is_number(data: Any) -> bool:

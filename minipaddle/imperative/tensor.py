@@ -193,8 +193,16 @@ class Tensor:
     def grad(self, value: Tensor | None) -> None:
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(f"grad must be a Tensor or None; got {type(value).__name__}")
-        if value is not None and value.data.shape != self.data.shape:
-            raise ValueError(f"grad must have shape {self.shape}; got {value.shape}")
+        if value is not None:
+            if value.data.shape != self.data.shape or value.place is not self.place:
+                raise ValueError(
+                    f"grad must have shape {self.shape} and lie on {self.place}; got "
+                    f"{value.shape} on {value.place}"
+                )
+            if not is_float(value.data.dtype):
+                raise TypeError(f"grad must be of a float dtype; got {value.data.dtype.name}")
+            if type(value) is not Tensor:
+                value = value.detach()
         if value is not None or self.leaf is not None:
             (self.leaf or self.leaf_node()).replace(value)
 
@@ -311,6 +319,8 @@ def to_tensor(
     host = data.numpy() if isinstance(data, Tensor) else _host_array(data, dtype)
     if dtype is not None:
         host = host.astype(as_dtype(dtype), copy=False)
+    if not host.dtype.isnative:
+        host = host.astype(host.dtype.newbyteorder("="))
     if host.dtype.name not in ("bfloat16",) and host.dtype.kind not in "bifuc":
         raise TypeError(f"to_tensor needs numbers; got an array of dtype {host.dtype}")
     tensor = Tensor(where.backend.from_host(host, where.index), where)

@@ -38,7 +38,7 @@ class Layer:
 
     Args:
         name_scope: First part of the names of parameters; the class name in snake case by default.
-        dtype: Element type of parameters made without one.
+        dtype: Element type of parameters made without one; the default float type by default.
 
     Example:
         >>> import minipaddle as paddle
@@ -62,7 +62,7 @@ class Layer:
     _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
     _forward_post_hooks: OrderedDict[int, Callable[..., Any]]
 
-    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+    def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
         scope = name_scope or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(self).__name__).lower()
         fields = self.__dict__
         fields["_full_name"] = f"{scope}_{_instances[scope]}"
@@ -102,6 +102,14 @@ class Layer:
 
     # ---- attributes ----
 
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self).__name__
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(
+                f"{kind} has no attribute {name!r}; its __init__ must call super().__init__()"
+            )
+        raise AttributeError(f"{kind} has no attribute {name!r}")
+
     def __setattr__(self, name: str, value: Any) -> None:
         fields = self.__dict__
         if "_parameters" not in fields:
@@ -121,6 +129,7 @@ class Layer:
                     f"or None, not by {type(value).__name__}"
                 )
             del owner[name]
+            self._non_persistable_buffers.discard(name)
             owner = None
         target = registry if registry is not None else owner
         if target is not None:
@@ -377,6 +386,9 @@ class Layer:
         for name, tensor in own.items():
             if name not in state_dict:
                 continue
+            if not hasattr(state_dict[name], "shape"):
+                kind = type(state_dict[name]).__name__
+                raise TypeError(f"state_dict[{name!r}] must be a Tensor or an array; got {kind}")
             shape = list(state_dict[name].shape)
             if shape != tensor.shape:
                 warnings.warn(

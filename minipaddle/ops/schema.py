@@ -151,6 +151,8 @@ class _Entry:
             raise self.error("backward", "the rule must take out_grad")
         split = arguments.index("out_grad")
         saved = tuple(self.saved(a, operands) for a in arguments[:split])
+        if [s.is_output for s in saved] != sorted(s.is_output for s in saved):
+            raise self.error("backward", "the output must stand after the inputs")
         for name in arguments[split + 1 :]:
             if name not in attributes:
                 raise self.error("backward", f"{name!r} is no attribute; they are {attributes}")

@@ -253,6 +253,7 @@ def _params_and_factors(parameters: Any) -> list[tuple[Tensor, float]]:
         groups = [{"params": groups}]
     pairs: list[tuple[Tensor, float]] = []
     for group in groups:
+        _check_group(group)
         params = group["params"]
         if isinstance(params, set):
             raise TypeError("params must be a list, which has an order; got a set")
@@ -263,7 +264,21 @@ def _params_and_factors(parameters: Any) -> list[tuple[Tensor, float]]:
             pairs.append((param, own * group.get("learning_rate", 1.0)))
     if len({id(p) for p, _ in pairs}) != len(pairs):
         raise ValueError("parameters names a parameter twice")
+    names = [p.name for p, _ in pairs]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two parameters are named {twice!r}; their state could not be told apart")
     return pairs
+
+
+def _check_group(group: Any) -> None:
+    if not isinstance(group, dict):
+        raise TypeError(f"parameters must be all tensors or all dicts; got {type(group).__name__}")
+    if "params" not in group:
+        raise ValueError(f"a group needs the key 'params'; got {sorted(group)}")
+    unknown = sorted(set(group) - {"params", "learning_rate"})
+    if unknown:
+        raise ValueError(f"unknown key {unknown[0]!r} in a group; known: params, learning_rate")
 
 
 def _house_gradients(nodes: Iterable[AccumulationNode]) -> None:

@@ -25,6 +25,8 @@ class Sequential(Layer):
         super().__init__()
         for i, item in enumerate(layers):
             name, layer = item if isinstance(item, (tuple, list)) else (str(i), item)
+            if name in self._sub_layers:
+                raise ValueError(f"two layers are named {name!r}")
             self.add_sublayer(name, layer)
 
     def forward(self, input: Any) -> Any:

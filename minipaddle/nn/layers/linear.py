@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from minipaddle.imperative.functions import linalg
@@ -42,10 +43,11 @@ class Linear(Layer):
     ) -> None:
         super().__init__(name)
         for argument, value in (("in_features", in_features), ("out_features", out_features)):
-            if not isinstance(value, int) or value < 1:
+            if not hasattr(value, "__index__") or operator.index(value) < 1:
                 raise ValueError(f"{argument} must be a positive int; got {value!r}")
         if weight_attr is False:
             raise ValueError("weight_attr must not be False: Linear has no use without a weight")
+        in_features, out_features = operator.index(in_features), operator.index(out_features)
         self.in_features, self.out_features = in_features, out_features
         self.weight: Any = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)

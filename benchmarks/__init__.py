@@ -1,0 +1,1 @@
+"""Benchmarks of minipaddle against its peers; see benchmarks/README.md."""

@@ -1,0 +1,104 @@
+"""Workloads in PyTorch."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import cycle
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from benchmarks.workloads.timing import (
+    LEARNING_RATE,
+    POOL,
+    batches,
+    linear_net_weights,
+    loop,
+    uniform,
+)
+
+Run = Callable[[int], float]
+
+
+def version() -> str:
+    return f"torch {torch.__version__}"
+
+
+def spawn(entry: Callable[..., None], args: tuple[Any, ...], processes: int) -> Any:
+    """Start the ranks of a gloo job, which meet through a file."""
+    os.environ["WORLD_SIZE"] = str(processes)
+    os.environ["MEET_AT"] = f"{tempfile.gettempdir()}/minipaddle-bench-{os.getpid()}"
+    return torch.multiprocessing.spawn(enter, (entry, args), nprocs=processes, join=False)
+
+
+def enter(rank: int, entry: Callable[..., None], args: tuple[Any, ...]) -> None:
+    os.environ["RANK"] = str(rank)
+    entry(*args)
+
+
+def start() -> int:
+    """Join the job; return this rank."""
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    meet = f"file://{os.environ['MEET_AT']}"
+    dist.init_process_group("gloo", meet, timedelta(seconds=60), world, rank)
+    return rank
+
+
+def build_net() -> nn.Module:
+    net = nn.Sequential(nn.Linear(10, 10), nn.Linear(10, 1))
+    with torch.no_grad():
+        for parameter, value in zip(net.parameters(), linear_net_weights(), strict=True):
+            parameter.copy_(torch.from_numpy(value.T))
+    return net
+
+
+def training(net: nn.Module, rank: int, fused: bool = False) -> Run:
+    loss_fn = nn.MSELoss()
+    adam = torch.optim.Adam(net.parameters(), lr=LEARNING_RATE, fused=fused or None)
+    pool = cycle([(torch.from_numpy(x), torch.from_numpy(y)) for x, y in batches(rank, POOL)])
+
+    def step() -> None:
+        x, y = next(pool)
+        loss = loss_fn(net(x), y)
+        loss.backward()
+        adam.step()
+        adam.zero_grad()
+
+    return loop(step)
+
+
+def linear_net(fused: bool = False) -> Run:
+    return training(build_net(), 0, fused)
+
+
+def dp() -> Run:
+    net = nn.parallel.DistributedDataParallel(build_net())
+    return training(net, dist.get_rank())
+
+
+def lerp(shape: list[int], dtype: str, weight: float) -> Run:
+    x = torch.from_numpy(uniform(shape, dtype, 1)).requires_grad_()
+    y = torch.from_numpy(uniform(shape, dtype, 2)).requires_grad_()
+    cotangent = torch.from_numpy(uniform(shape, dtype, 3))
+
+    def step() -> None:
+        torch.lerp(x, y, weight).backward(cotangent)
+        x.grad = y.grad = None
+
+    return loop(step)
+
+
+def lerp_broadcast(x: list[int], y: list[int], weight: list[int], dtype: str) -> Run:
+    arrays = [torch.from_numpy(uniform(s, dtype, i)) for i, s in enumerate((x, y, weight))]
+    return loop(lambda: torch.lerp(*arrays))
+
+
+def all_reduce(megabytes: int) -> Run:
+    tensor = torch.zeros(megabytes * 1_000_000 // 4)
+    return loop(lambda: dist.all_reduce(tensor))
+
+
+resident_all_reduce = all_reduce  # gloo has no buffer of its own to offer

@@ -1,0 +1,167 @@
+"""The benchmark runner: its arithmetic, its protocol, and a short run of each configuration."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import runner
+from benchmarks.runner import Contender, Worker
+
+CONFIGS = sorted(path.stem for path in runner.CONFIGS.glob("*.yaml"))
+
+
+@pytest.fixture
+def worker():
+    started = Worker(sys.executable, "numpy", threads=1, processes=1)
+    yield started
+    started.close()
+    assert started.process.returncode == 0
+
+
+def contender(label, samples):
+    return Contender(label, worker=None, case=label, samples=samples)
+
+
+def test_ratio_uses_the_quietest_slice_of_each_and_the_median_over_rounds():
+    case = {"name": "c", "compare": [{"ratio": ["a", "b"], "limit": 0.6}]}
+    [row] = runner.compare(case, [contender("a", [1.0, 4.0, 2.0]), contender("b", [2.0, 4.0, 8.0])])
+    assert row["quiet"] == 1.0 / 2.0
+    assert row["median"] == 0.5  # of 0.5, 1.0 and 0.25
+    assert row["limit"] == 0.6
+
+
+def test_difference_subtracts():
+    case = {"name": "c", "compare": [{"difference": ["a", "b"]}]}
+    [row] = runner.compare(case, [contender("a", [3.0, 5.0]), contender("b", [1.0, 2.0])])
+    assert (row["quiet"], row["median"]) == (2.0, 2.5)
+
+
+def test_a_row_without_its_peer_is_left_out():
+    case = {"name": "c", "compare": [{"ratio": ["a", "torch"]}]}
+    assert runner.compare(case, [contender("a", [1.0])]) == []
+
+
+def test_summary_is_the_median_over_cases():
+    case = {"each": {}, "compare": [{"difference": ["a", "b"], "limit": 5.0}]}
+    rows = []
+    for value in (1.0, 2.0, 9.0):
+        found = [contender("a", [value]), contender("b", [0.0])]
+        rows += runner.compare({**case, "name": f"op {value}"}, found)
+    [row] = runner.summarise(rows)
+    assert row["quiet"] == 2.0
+    assert rows[0]["one_of_many"] and not row["one_of_many"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(2.5e-6, "2.50 us"), (2.5e-3, "2.50 ms"), (2.5, "2.50 s")]
+)
+def test_times_are_shown_in_the_unit_that_suits(seconds, text):
+    assert runner.show(seconds) == text
+
+
+def test_worker_prepares_runs_and_drops(worker):
+    worker.ask("prepare", case="c", workload="linear_net", args={})
+    assert worker.ask("run", case="c", n=3) > 0
+    assert worker.ask("drop", case="c") is True
+    with pytest.raises(RuntimeError, match="KeyError"):
+        worker.ask("run", case="c", n=1)
+    losses = worker.ask("call", workload="linear_net_losses", args={"steps": 5})
+    assert len(losses) == 5 and min(losses) > 0
+
+
+def test_worker_that_ends_is_reported_with_what_it_printed():
+    lost = Worker(sys.executable, "no_such_framework", threads=1, processes=1)
+    with pytest.raises(RuntimeError, match="no_such_framework_"):
+        lost.ask("call", workload="version", args={})
+    lost.close()
+
+
+def test_contenders_take_turns(monkeypatch):
+    """Each round gives every contender one slice and starts with the next one."""
+    asked = []
+
+    class Recorder:
+        def ask(self, do, case="", n=0, **request):
+            asked.append((do, case))
+            return 0.01 * n
+
+    workers = runner.Workers({})
+    monkeypatch.setattr(runner.Workers, "get", lambda *args: Recorder())
+    case = {"name": "c", "threads": 1, "processes": 1}
+    case["contenders"] = {"a": {"workload": "w"}, "b": {"workload": "w"}}
+    runner.measure(case, workers, rounds=3, slice_s=0.02)
+    slices = [name for do, name in asked if do == "run"][-6:]
+    assert slices == ["c/a", "c/b", "c/b", "c/a", "c/a", "c/b"]
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_configurations_name_what_exists(name):
+    """Labels in `compare` are contenders, and every workload is defined for its framework."""
+    for case in runner.read_config(name)["cases"]:
+        for label, entry in case["contenders"].items():
+            file = runner.ROOT / "benchmarks" / "workloads" / f"{entry.get('framework', label)}_.py"
+            assert entry["workload"] in file.read_text(), (file.name, entry)
+        for row in case.get("compare", []):
+            for kind in runner.OPERATIONS.keys() & row.keys():
+                assert set(row[kind]) <= set(case["contenders"])
+
+
+def test_unknown_benchmark_lists_those_that_exist():
+    with pytest.raises(SystemExit, match="linear_net"):
+        runner.main(["no_such_benchmark"])
+
+
+def test_own_linear_net_learns_as_numpy_does():
+    """The contenders do the same work: from equal weights and data the losses agree."""
+    frameworks = {"numpy": sys.executable, "minipaddle": sys.executable}
+    losses = []
+    for framework, python in frameworks.items():
+        started = Worker(python, framework, threads=1, processes=1)
+        try:
+            losses.append(started.ask("call", workload="linear_net_losses", args={"steps": 20}))
+        finally:
+            started.close()
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+    assert losses[0][0] != losses[0][-1]
+
+
+def short(monkeypatch, tmp_path: Path, name: str) -> dict:
+    """Run a benchmark with the least that it can do; return what it saved."""
+    config = runner.read_config(name)
+    config |= {"rounds": 3, "slice_ms": 0.5}
+    monkeypatch.setattr(runner, "read_config", lambda _: config)
+    monkeypatch.setattr(runner, "RESULTS", tmp_path)
+    monkeypatch.delenv(runner.PEERS_VARIABLE, raising=False)
+    assert runner.main([name, "--quick", "--save"]) == 0
+    return json.loads((tmp_path / f"{name}.json").read_text())
+
+
+def test_linear_net_runs_without_peers(monkeypatch, tmp_path, capsys):
+    report = short(monkeypatch, tmp_path, "linear_net")
+    assert [row["what"] for row in report["rows"]] == ["minipaddle / numpy"]
+    printed = capsys.readouterr().out
+    assert "cores" in printed and "numpy" in report["versions"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(CONFIGS) - {"linear_net", "paddle_parity"}))
+def test_every_benchmark_runs_without_peers(monkeypatch, tmp_path, name):
+    report = short(monkeypatch, tmp_path, name)
+    assert "minipaddle" in report["versions"] or name == "import_time"
+    assert report["rows"] or name == "allreduce"
+
+
+def test_parity_without_paddle_says_what_it_needs(monkeypatch):
+    monkeypatch.delenv(runner.PEERS_VARIABLE, raising=False)
+    with pytest.raises(SystemExit, match="--peer"):
+        runner.main(["paddle_parity"])
+
+
+@pytest.mark.slow
+def test_soak_in_small():
+    command = [sys.executable, "-m", "benchmarks.soak", "--steps", "400", "--cycles", "1"]
+    done = subprocess.run(command, cwd=runner.ROOT, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stdout + done.stderr

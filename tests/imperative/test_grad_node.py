@@ -1,0 +1,688 @@
+"""The gradient of a leaf (NONE, EMPTY, FULL), version cells, and in-place ops on a graph."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minipaddle as paddle
+import minipaddle.nn.functional as F
+from minipaddle.device.backend import set_device
+from minipaddle.imperative.flat_buffer import FlatBuffer
+from minipaddle.imperative.grad_node import GradStatus
+from minipaddle.ops.op import namespace
+from tests.device.plug import plugged_in
+
+
+@pytest.fixture(params=["cpu", "xpu:0"], autouse=True)
+def place(request: pytest.FixtureRequest) -> Iterator[str]:
+    """All of this file runs on the CPU and on a device whose arrays are opaque."""
+    if request.param == "cpu":
+        yield "cpu"
+        return
+    with plugged_in():
+        set_device(request.param)
+        yield request.param
+
+
+def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
+    return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
+
+
+def constant(values: Any, dtype: str = "float64") -> paddle.Tensor:
+    return paddle.to_tensor(np.asarray(values, dtype))
+
+
+def send(x: paddle.Tensor, factor: float) -> None:
+    """One backward that adds ``factor`` to every element of x's gradient."""
+    (x * factor).sum().backward()
+
+
+def status(x: paddle.Tensor) -> str:
+    return x.leaf_node().status.name
+
+
+# ---- NONE, EMPTY, FULL ----
+
+
+def test_a_new_leaf_has_no_gradient() -> None:
+    x = leaf([1.0, 2.0])
+    assert x.grad is None
+    assert status(x) == "NONE"
+
+
+def test_gradients_add_up_over_backwards() -> None:
+    x = leaf([1.0, 2.0])
+    for total in (3.0, 6.0, 9.0):
+        send(x, 3.0)
+        assert x.grad.tolist() == [total, total]
+    assert status(x) == "FULL"
+
+
+def test_cleared_to_zero_reads_as_zeros_and_the_next_gradient_overwrites() -> None:
+    x = leaf([1.0, 2.0])
+    send(x, 3.0)
+    x.clear_grad()
+    assert status(x) == "EMPTY"
+    send(x, 5.0)
+    assert status(x) == "FULL"
+    assert x.grad.tolist() == [5.0, 5.0]
+    x.clear_grad()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_nan_in_a_cleared_gradient_does_not_survive() -> None:
+    x = leaf([1.0, 2.0])
+    send(x, float("nan"))
+    x.clear_grad()
+    send(x, 1.0)
+    assert x.grad.tolist() == [1.0, 1.0]
+    send(x, float("inf"))
+    x.clear_grad()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_a_gradient_cleared_twice_still_reads_as_zeros() -> None:
+    x = leaf([1.0])
+    send(x, 3.0)
+    x.clear_grad()
+    x.clear_gradient()
+    assert x.grad.tolist() == [0.0]
+
+
+def test_clearing_to_none_forgets_the_gradient() -> None:
+    x = leaf([1.0, 2.0])
+    send(x, 3.0)
+    x.clear_grad(set_to_zero=False)
+    assert x.grad is None
+    assert status(x) == "NONE"
+    send(x, 5.0)
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_clearing_a_gradient_that_never_was_leaves_none() -> None:
+    x = leaf([1.0])
+    x.clear_grad()
+    assert x.grad is None
+    y = constant([1.0])
+    y.clear_grad()
+    assert y.grad is None
+
+
+def test_reading_a_cleared_gradient_makes_it_one_that_is_added_to() -> None:
+    x = leaf([1.0])
+    send(x, 3.0)
+    x.clear_grad()
+    held = x.grad
+    held.add_(10.0)
+    send(x, 5.0)
+    assert x.grad.tolist() == [15.0]
+
+
+@pytest.mark.parametrize("set_to_zero", [True, False])
+def test_memory_of_a_cleared_gradient_is_used_again(set_to_zero: bool) -> None:
+    x = leaf(np.ones(8))
+    send(x, 3.0)
+    home = x.leaf_node().home
+    x.clear_grad(set_to_zero)
+    send(x, 4.0)
+    assert x.leaf_node().home is home
+
+
+# ---- a user who holds p.grad ----
+
+
+def test_grad_is_the_same_tensor_while_somebody_holds_it() -> None:
+    x = leaf([1.0])
+    send(x, 2.0)
+    held = x.grad
+    assert x.grad is held
+    send(x, 3.0)
+    assert x.grad is held
+    assert held.tolist() == [5.0]
+
+
+def test_a_held_gradient_shows_zeros_after_clear_and_then_the_next_gradient() -> None:
+    x = leaf([1.0, 1.0])
+    send(x, 2.0)
+    held = x.grad
+    x.clear_grad()
+    assert held.tolist() == [0.0, 0.0]
+    send(x, 3.0)
+    assert held.tolist() == [3.0, 3.0]
+    assert x.grad is held
+
+
+def test_writes_to_a_held_gradient_after_clear_count() -> None:
+    x = leaf([1.0, 1.0])
+    send(x, 2.0)
+    held = x.grad
+    x.clear_grad()
+    held.set_value(np.array([7.0, 8.0]))
+    send(x, 1.0)
+    assert x.grad.tolist() == [8.0, 9.0]
+
+
+@pytest.mark.parametrize(
+    "give_up",
+    [lambda x: x.clear_grad(set_to_zero=False), lambda x: setattr(x, "grad", None)],
+    ids=["clear_grad", "assign None"],
+)
+def test_a_gradient_given_up_keeps_its_value_for_who_holds_it(
+    give_up: Callable[[paddle.Tensor], None],
+) -> None:
+    x = leaf([1.0, 1.0])
+    send(x, 2.0)
+    first = x.grad
+    give_up(x)
+    assert first.tolist() == [2.0, 2.0]
+    send(x, 5.0)
+    assert first.tolist() == [2.0, 2.0]
+    assert x.grad is not first
+    assert x.grad.tolist() == [5.0, 5.0]
+    first.set_value(np.zeros(2))
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_a_replaced_gradient_keeps_its_value_for_who_holds_it() -> None:
+    x = leaf([1.0, 1.0])
+    send(x, 2.0)
+    first = x.grad
+    x.grad = constant([9.0, 9.0])
+    x.clear_grad()
+    send(x, 5.0)
+    assert first.tolist() == [2.0, 2.0]
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_an_old_gradient_can_be_the_seed_of_a_backward_into_its_leaf() -> None:
+    """lerp's gradient is written straight into the leaf's memory, which the seed must not be."""
+    x, y = leaf(np.ones(3)), leaf(np.ones(3))
+    paddle.lerp(x, y, 0.5).backward()
+    for give_up_x in (True, False):
+        seed = x.grad if give_up_x else y.grad
+        x.clear_grad(set_to_zero=False)
+        y.clear_grad(set_to_zero=False)
+        paddle.lerp(x, y, 0.25).backward(seed)
+        np.testing.assert_allclose(x.grad.numpy(), 0.375 if give_up_x else 0.09375)
+        np.testing.assert_allclose(y.grad.numpy(), 0.125 if give_up_x else 0.03125)
+
+
+# ---- assigned gradients ----
+
+
+def test_an_assigned_gradient_is_added_to_without_changing_the_tensor_given() -> None:
+    x = leaf([1.0, 1.0])
+    given = constant([1.0, 2.0])
+    x.grad = given
+    assert x.grad is given
+    send(x, 3.0)
+    assert x.grad.tolist() == [4.0, 5.0]
+    assert given.tolist() == [1.0, 2.0]
+    x.clear_grad()
+    assert x.grad.tolist() == [0.0, 0.0]
+    assert given.tolist() == [1.0, 2.0]
+
+
+def test_an_assigned_gradient_replaces_the_one_there() -> None:
+    x = leaf([1.0])
+    send(x, 3.0)
+    x.grad = constant([10.0])
+    send(x, 1.0)
+    assert x.grad.tolist() == [11.0]
+    x.grad = None
+    assert x.grad is None
+    send(x, 2.0)
+    assert x.grad.tolist() == [2.0]
+
+
+def test_assigning_the_gradient_itself_changes_nothing() -> None:
+    x = leaf([1.0])
+    send(x, 3.0)
+    x.grad = x.grad
+    assert x.grad.tolist() == [3.0]
+    send(x, 2.0)
+    assert x.grad.tolist() == [5.0]
+    x.clear_grad()
+    assert x.grad.tolist() == [0.0]
+
+
+def test_assigning_a_scaled_gradient() -> None:
+    x = leaf([1.0, 1.0])
+    send(x, 4.0)
+    x.grad = x.grad * 0.25
+    assert x.grad.tolist() == [1.0, 1.0]
+    send(x, 4.0)
+    assert x.grad.tolist() == [5.0, 5.0]
+
+
+def test_two_leaves_given_one_tensor_do_not_change_each_other() -> None:
+    x, y = leaf([1.0]), leaf([1.0])
+    given = constant([5.0])
+    x.grad = given
+    y.grad = given
+    send(x, 1.0)
+    assert (x.grad.item(), y.grad.item(), given.item()) == (6.0, 5.0, 5.0)
+
+
+def test_a_parameter_given_as_gradient_does_not_make_gradients_parameters() -> None:
+    x = leaf([[1.0, 1.0]], "float32")
+    x.grad = paddle.nn.Linear(1, 2).weight
+    send(x, 1.0)
+    assert x.grad.stop_gradient
+    assert not isinstance(x.grad, type(paddle.nn.Linear(1, 1).weight))
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        (3.0, TypeError, "grad.*float"),
+        (np.ones(2), TypeError, "grad.*ndarray"),
+        ([1.0, 2.0], TypeError, "grad.*list"),
+    ],
+)
+def test_what_is_no_tensor_is_refused_as_gradient(value: Any, error: Any, words: str) -> None:
+    x = leaf([1.0, 1.0])
+    send(x, 2.0)
+    with pytest.raises(error, match=words):
+        x.grad = value
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_gradient_of_another_shape_is_refused() -> None:
+    x = leaf([1.0, 1.0])
+    with pytest.raises(ValueError, match=r"\[2\].*\[1, 2\]"):
+        x.grad = constant([[1.0, 2.0]])
+    assert x.grad is None
+
+
+def test_a_gradient_of_integers_is_refused() -> None:
+    x = leaf([1.0, 1.0])
+    with pytest.raises(TypeError, match="int64"):
+        x.grad = constant([1, 2], "int64")
+    assert x.grad is None
+
+
+def test_grad_has_the_name_of_its_tensor() -> None:
+    x = leaf([1.0])
+    x.name = "speed"
+    send(x, 1.0)
+    assert "speed" in x.grad.name
+    assert x.grad.stop_gradient
+
+
+# ---- memory ----
+
+
+def test_gradients_share_memory_with_nobody() -> None:
+    """add hands the same array to both inputs; each leaf must end up with its own."""
+    a, b, seed = leaf(np.ones(4)), leaf(np.ones(4)), constant(np.ones(4))
+    (a + b).backward(seed)
+    a.grad.add_(1.0)
+    assert b.grad.tolist() == [1.0] * 4
+    assert seed.tolist() == [1.0] * 4
+    seed.add_(5.0)
+    assert b.grad.tolist() == [1.0] * 4
+
+
+def test_gradients_of_a_recorded_backward_share_memory_with_nobody() -> None:
+    a, b, seed = leaf(np.ones(4)), leaf(np.ones(4)), constant(np.ones(4))
+    (a + b).backward(seed, create_graph=True)
+    with paddle.no_grad():
+        a.grad.add_(1.0)
+    assert a.grad is not b.grad
+    assert b.grad.tolist() == [1.0] * 4
+    assert seed.tolist() == [1.0] * 4
+
+
+def test_a_leaf_that_is_the_root_copies_the_seed() -> None:
+    x, seed = leaf([1.0, 2.0]), constant([3.0, 4.0])
+    x.backward(seed)
+    seed.set_value(np.zeros(2))
+    assert x.grad.tolist() == [3.0, 4.0]
+
+
+def test_moving_a_gradient_to_a_flat_buffer_keeps_value_and_the_tensor_shown() -> None:
+    x, y = leaf([[1.0, 2.0]]), leaf(3.0)
+    send(x, 2.0)
+    held = x.grad
+    kernels = namespace(x.place)
+    flat = FlatBuffer(x.place, kernels.full((3,), 0.0, x.dtype), [(1, 2), ()])
+    x.leaf_node().move_home(flat, 0)
+    y.leaf_node().move_home(flat, 1)
+    assert held.tolist() == [[2.0, 2.0]]
+    assert x.grad is held
+    assert y.grad is None
+    send(x, 1.0)
+    send(y, 7.0)
+    assert held.tolist() == [[3.0, 3.0]]
+    assert paddle.Tensor(flat.array, x.place).tolist() == [3.0, 3.0, 7.0]
+
+
+def test_moving_a_replaced_gradient_takes_its_value_along() -> None:
+    x = leaf([1.0, 2.0])
+    send(x, 2.0)
+    first = x.grad
+    given = constant([5.0, 6.0])
+    x.grad = given
+    flat = FlatBuffer(x.place, namespace(x.place).full((2,), 0.0, x.dtype), [(2,)])
+    x.leaf_node().move_home(flat, 0)
+    assert x.grad.tolist() == [5.0, 6.0]
+    send(x, 1.0)
+    assert x.grad.tolist() == [6.0, 7.0]
+    assert given.tolist() == [5.0, 6.0]
+    assert first.tolist() == [2.0, 2.0]
+
+
+def test_an_empty_gradient_stays_empty_in_its_new_home() -> None:
+    x = leaf([1.0, 2.0])
+    send(x, 2.0)
+    x.clear_grad()
+    flat = FlatBuffer(x.place, namespace(x.place).full((2,), 99.0, x.dtype), [(2,)])
+    x.leaf_node().move_home(flat, 0)
+    assert x.leaf_node().status is GradStatus.EMPTY
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+# ---- version cells ----
+
+
+def test_ops_and_set_value_that_write_raise_the_version() -> None:
+    x = constant([1.0, 2.0])
+    assert x.inplace_version == 0
+    x.add_(1.0)
+    assert x.inplace_version == 1
+    x.set_value(np.zeros(2))
+    assert x.inplace_version == 2
+    x + 1.0
+    assert x.inplace_version == 2
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.reshape([2, 1]),
+        lambda x: x[0],
+        lambda x: x.detach(),
+        lambda x: x[0:1].reshape([1, 1]),
+    ],
+    ids=["reshape", "getitem", "detach", "view of view"],
+)
+def test_a_tensor_and_its_views_share_one_version(view: Any) -> None:
+    x = constant([1.0, 2.0])
+    v = view(x)
+    x.add_(1.0)
+    assert v.inplace_version == 1
+    v.multiply_(2.0)
+    assert x.inplace_version == 2
+    assert x.tolist()[0] == 4.0
+
+
+def test_a_saved_value_that_was_overwritten_is_an_error_that_names_the_op() -> None:
+    x, w = leaf([1.0, 2.0]), constant([3.0, 4.0])
+    out = x * w
+    w.add_(1.0)
+    with pytest.raises(RuntimeError, match=r"multiply.*version 0.*version 1"):
+        out.sum().backward()
+    assert x.grad is None
+    send(x, 2.0)
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        (lambda x, w: F.mse_loss(x, w), "mse_loss"),
+        (lambda x, w: paddle.matmul(x, w.reshape([2, 1])), "matmul"),
+        (lambda x, w: F.linear(x, w.reshape([2, 1])), "linear"),
+        (lambda x, w: paddle.lerp(x, x, w), "lerp"),
+    ],
+)
+def test_each_op_that_needs_a_value_watches_it_through_views_too(op: Any, name: str) -> None:
+    x, w = leaf([[1.0, 2.0]]), constant([3.0, 4.0])
+    out = op(x, w)
+    w[0].add_(1.0)
+    with pytest.raises(RuntimeError, match=name):
+        out.sum().backward()
+
+
+def test_a_saved_output_is_watched() -> None:
+    x = leaf([0.5])
+    out = x.tanh()
+    total = out * 2.0
+    with paddle.no_grad():
+        out.add_(1.0)
+    with pytest.raises(RuntimeError, match="tanh"):
+        total.backward()
+
+
+def test_set_value_on_a_saved_leaf_is_noticed() -> None:
+    x, w = leaf([1.0]), leaf([2.0])
+    out = x * w
+    w.set_value([5.0])
+    with pytest.raises(RuntimeError, match="multiply"):
+        out.backward()
+
+
+def test_only_needed_values_are_watched() -> None:
+    x, y = leaf([1.0, 2.0]), constant([3.0, 4.0])
+    weight = constant([0.25, 0.5])
+    out = paddle.lerp(x, y, weight)
+    paddle.lerp_(y, constant([0.0, 0.0]), 0.5)  # y's value is not needed without weight's gradient
+    out.sum().backward()
+    assert x.grad.tolist() == [0.75, 0.5]
+    out = x + y
+    y.add_(1.0)
+    out.sum().backward()
+    assert x.grad.tolist() == [1.75, 1.5]
+
+
+def test_lerp_needs_its_ends_only_for_the_gradient_of_the_weight() -> None:
+    x, y, weight = constant([1.0, 2.0]), constant([3.0, 4.0]), leaf([0.25, 0.5])
+    out = paddle.lerp(x, y, weight)
+    paddle.lerp_(y, constant([0.0, 0.0]), 0.5)
+    with pytest.raises(RuntimeError, match="lerp"):
+        out.sum().backward()
+    assert weight.grad is None
+
+
+def test_multiply_does_not_watch_the_operand_that_only_a_constant_would_need() -> None:
+    x, w = leaf([1.0]), constant([3.0])
+    data = x * w  # keeps w for x, and not x, as w wants no gradient
+    x.set_value([7.0])
+    data.backward()
+    assert x.grad.tolist() == [3.0]
+
+
+def test_a_gradient_that_was_saved_is_watched() -> None:
+    x, scale = leaf([1.0]), leaf([2.0])
+    send(x, 3.0)
+    out = x.grad * scale
+    x.clear_grad()
+    with pytest.raises(RuntimeError, match="multiply"):
+        out.backward()
+
+
+def test_an_optimizer_step_raises_the_version_of_what_it_changed() -> None:
+    x, w, idle = leaf([1.0]), leaf([2.0]), leaf([2.0])
+    out = x * w
+    send(w, 1.0)
+    paddle.optimizer.SGD(0.5, [w, idle]).step()
+    assert (w.inplace_version, idle.inplace_version) == (1, 0)
+    with pytest.raises(RuntimeError, match="multiply"):
+        out.backward()
+
+
+def test_values_saved_again_by_a_recorded_backward_are_watched() -> None:
+    x, w1, w2 = leaf([2.0]), leaf([3.0]), leaf([5.0])
+    (gx,) = paddle.grad((x * w1) * w2, x, create_graph=True)
+    w1.set_value([100.0])
+    with pytest.raises(RuntimeError, match="multiply"):
+        gx.backward()
+    assert w2.grad is None
+
+
+def test_a_hook_that_overwrites_a_saved_value_is_noticed() -> None:
+    x, w = leaf([1.0]), constant([2.0])
+    out = x * w
+
+    def overwrite(grad: paddle.Tensor) -> None:
+        w.add_(1.0)
+
+    out.register_hook(overwrite)
+    with pytest.raises(RuntimeError, match="multiply"):
+        (out * 2.0).backward()
+
+
+# ---- in-place ops and the graph ----
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x.lerp_(constant([1.0, 1.0]), 0.5),
+        lambda x: x.add_(1.0),
+        lambda x: x.subtract_(1.0),
+        lambda x: x.multiply_(2.0),
+        lambda x: x.square_(),
+        lambda x: x.tanh_(),
+        lambda x: F.relu_(x),
+    ],
+)
+def test_a_leaf_that_wants_a_gradient_is_not_written_to(write: Any) -> None:
+    x = leaf([1.0, 2.0])
+    with pytest.raises(ValueError, match="leaf"):
+        write(x)
+    assert x.tolist() == [1.0, 2.0]
+    assert x.inplace_version == 0
+    with paddle.no_grad():
+        assert write(x) is x
+    assert x.inplace_version == 1
+    assert x.is_leaf
+    assert not x.stop_gradient
+    send(x, 2.0)
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("write", "derivative"),
+    [
+        (lambda y: y.tanh_(), lambda y: 1 - np.tanh(y) ** 2),
+        (lambda y: y.multiply_(3.0), lambda y: np.full_like(y, 3.0)),
+        (lambda y: y.add_(1.0), np.ones_like),
+        (lambda y: y.subtract_(1.0), np.ones_like),
+        (lambda y: y.lerp_(constant([9.0, 9.0]), 0.25), lambda y: np.full_like(y, 0.75)),
+        (lambda y: F.relu_(y), lambda y: (y > 0) * 1.0),
+    ],
+)
+def test_an_in_place_result_may_itself_be_the_loss(write: Any, derivative: Any) -> None:
+    x = leaf([0.5, -0.25])
+    y = x * 2.0
+    loss = write(y)
+    assert loss is y
+    loss.backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2.0 * derivative(np.array([1.0, -0.5])), rtol=1e-12)
+
+
+def test_in_place_on_a_tensor_without_graph_joins_it() -> None:
+    y, w = constant([1.0, 1.0]), leaf([2.0, 3.0])
+    y.add_(w)
+    assert not y.stop_gradient
+    assert not y.is_leaf
+    (y * 4.0).sum().backward()
+    assert w.grad.tolist() == [4.0, 4.0]
+    assert y.grad is None
+
+
+def test_in_place_chain() -> None:
+    x, w = leaf([2.0]), leaf([3.0])
+    y = x * 1.0
+    y.multiply_(w).add_(x).lerp_(w, 0.5)  # 0.5 (x w + x) + 0.5 w
+    y.backward()
+    assert y.item() == 5.5
+    assert x.grad.tolist() == [2.0]
+    assert w.grad.tolist() == [1.5]
+
+
+def test_in_place_multiply_by_itself_overwrites_what_it_saved() -> None:
+    x = leaf([2.0])
+    y = x * 1.0
+    y.multiply_(y)
+    assert y.item() == 4.0
+    with pytest.raises(RuntimeError, match="multiply"):
+        y.backward()
+
+
+def test_in_place_after_a_use_that_needs_the_old_value_is_an_error() -> None:
+    x, w = leaf([2.0]), leaf([3.0])
+    y = x * 1.0
+    z = y * w
+    y.add_(1.0)
+    with pytest.raises(RuntimeError, match="multiply"):
+        z.backward()
+
+
+def test_in_place_after_a_use_that_does_not_need_the_value() -> None:
+    x = leaf([2.0])
+    y = x * 1.0
+    z = y + 1.0
+    y.multiply_(5.0)
+    (z + y).backward()
+    assert x.grad.tolist() == [6.0]
+
+
+def test_memory_of_a_recorded_view_is_not_written_to() -> None:
+    x = leaf([1.0, 2.0])
+    y = x * 2.0
+    part = y[0:1]
+    for tensor in (y, part):
+        with pytest.raises(ValueError, match="view"):
+            tensor.tanh_()
+    assert y.tolist() == [2.0, 4.0]
+    part.backward()
+    assert x.grad.tolist() == [2.0, 0.0]
+
+
+def test_in_place_keeps_the_shape() -> None:
+    y = leaf([1.0, 2.0]) * 1.0
+    with pytest.raises(ValueError, match=r"\[3, 2\].*\[2\]"):
+        y.add_(constant(np.ones((3, 2))))
+    assert y.inplace_version == 0
+    assert y.tolist() == [1.0, 2.0]
+
+
+def test_in_place_broadcast_of_the_other_operand() -> None:
+    w = leaf(2.0)
+    y = constant(np.ones((2, 3)))
+    y.multiply_(w)
+    y.sum().backward()
+    assert w.grad.shape == []
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (np.ones(2, "float32"), np.ones(2, "float64")),
+        (np.ones(2, "int64"), np.ones(2, "float32")),
+        (np.ones(2, "int64"), 1.5),
+        (np.ones(2, "float16"), np.ones(2, "float32")),
+    ],
+)
+def test_in_place_either_writes_into_its_operand_or_refuses(x: Any, y: Any) -> None:
+    tensor = paddle.to_tensor(x)
+    other = paddle.to_tensor(y) if isinstance(y, np.ndarray) else y
+    try:
+        result = tensor.add_(other)
+    except TypeError as error:
+        assert "add_" in str(error)
+        assert tensor.tolist() == x.tolist()
+        assert tensor.inplace_version == 0
+    else:
+        assert result is tensor
+        assert tensor.tolist() == (x + y).tolist()
+    assert tensor.dtype == x.dtype
+
+
+def test_repr_of_a_node_names_the_op() -> None:
+    assert "multiply" in repr((leaf([1.0]) * 2.0).edge)

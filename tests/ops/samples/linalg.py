@@ -1,0 +1,134 @@
+"""Records of matrix products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.ops.samples.sample import ErrorSample, OpSample, Sample, values
+
+
+def _matmul(x, y, transpose_x=False, transpose_y=False):
+    if transpose_x and x.ndim > 1:
+        x = np.swapaxes(x, -1, -2)
+    if transpose_y and y.ndim > 1:
+        y = np.swapaxes(y, -1, -2)
+    return np.matmul(x, y)
+
+
+def _linear(x, weight, bias=None):
+    return np.matmul(x, weight) + (0 if bias is None else bias)
+
+
+def _linear_magnitude(x, weight, bias=None):
+    return _linear(abs(x), abs(weight), None if bias is None else abs(bias))
+
+
+# Shapes of x and y as the product takes them, before an operand is given transposed.
+_PRODUCTS = {
+    "matrices": ((2, 4), (4, 3)),
+    "vectors": ((4,), (4,)),
+    "vector left": ((4,), (4, 3)),
+    "vector right": ((2, 4), (4,)),
+    "vector left of a batch": ((4,), (2, 4, 3)),
+    "vector right of a batch": ((2, 3, 4), (4,)),
+    "batches": ((2, 2, 4), (2, 4, 3)),
+    "batch left": ((2, 2, 4), (4, 3)),
+    "batch right": ((2, 4), (2, 4, 3)),
+    "batches broadcast": ((2, 1, 2, 4), (3, 4, 2)),
+    "lengths 1": ((1, 1), (1, 1)),
+    "one row": ((1, 4), (4, 3)),
+    "empty inside": ((2, 0), (0, 3)),
+    "empty outside": ((0, 4), (4, 3)),
+    "empty batch": ((0, 2, 4), (4, 3)),
+}
+
+
+def _products():
+    for name, (x, y) in _PRODUCTS.items():
+        for tx in (False, True):
+            for ty in (False, True):
+                a, b = values(x, 1), values(y, 2)
+                if tx and a.ndim > 1:
+                    a = np.ascontiguousarray(np.swapaxes(a, -1, -2))
+                if ty and b.ndim > 1:
+                    b = np.ascontiguousarray(np.swapaxes(b, -1, -2))
+                flags = {"transpose_x": tx, "transpose_y": ty}
+                yield Sample(f"{name}, transposed {tx} {ty}", (a, b), flags)
+
+
+def _layers():
+    shapes = {
+        "matrix": (2, 4),
+        "vector": (4,),
+        "rank 3": (2, 3, 4),
+        "rank 4": (2, 1, 3, 4),
+        "empty": (0, 4),
+        "no features": (2, 0),
+    }
+    for name, shape in shapes.items():
+        weight = values((shape[-1], 3), 2)
+        yield Sample(f"{name}, bias", (values(shape, 1), weight, values((3,), 3)))
+        yield Sample(f"{name}, no bias", (values(shape, 1), weight, None))
+
+
+SAMPLES = (
+    OpSample(
+        "matmul",
+        _matmul,
+        tuple(_products()),
+        (
+            ErrorSample(
+                "inner lengths",
+                lambda f, t: f(t((2, 3)), t((2, 3))),
+                ValueError,
+                ("matmul", "[2, 3]"),
+            ),
+            ErrorSample("0-d", lambda f, t: f(t(()), t((2,))), ValueError, ("matmul", "0-d")),
+            ErrorSample(
+                "dtypes",
+                lambda f, t: f(t((2, 2)), t((2, 2), "float64")),
+                TypeError,
+                ("matmul", "float32", "float64", "astype"),
+            ),
+            ErrorSample(
+                "number", lambda f, t: f(t((2, 2)), "2"), TypeError, ("matmul", "y", "str")
+            ),
+        ),
+        roundings=lambda x, y: max(x.shape) + 1 if x.size else 1,
+        magnitude=lambda x, y, **flags: _matmul(abs(x), abs(y), **flags),
+    ),
+    OpSample(
+        "linear",
+        _linear,
+        tuple(_layers()),
+        (
+            ErrorSample(
+                "features",
+                lambda f, t: f(t((2, 3)), t((4, 5))),
+                ValueError,
+                ("linear", "[2, 3]", "[4, 5]"),
+            ),
+            ErrorSample(
+                "bias",
+                lambda f, t: f(t((2, 3)), t((3, 5)), t((4,))),
+                ValueError,
+                ("linear", "bias", "[4]"),
+            ),
+            ErrorSample(
+                "dtypes",
+                lambda f, t: f(t((2, 3)), t((3, 5), "float64")),
+                TypeError,
+                ("linear", "x: float32", "weight: float64"),
+            ),
+            ErrorSample(
+                "int",
+                lambda f, t: f(t((2, 3), "int32"), t((3, 5), "int32")),
+                TypeError,
+                ("linear", "int32", "astype"),
+            ),
+        ),
+        # One more rounding than terms; a half-type product is rounded before the bias is added.
+        roundings=lambda x, weight, bias: x.shape[-1] + 2,
+        magnitude=_linear_magnitude,
+    ),
+)
