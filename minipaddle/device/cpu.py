@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 
 from minipaddle.device.backend import Backend, register_backend
+
+
+def thread_count() -> int:
+    """How many threads a large computation may use: OMP_NUM_THREADS, else the cores allowed."""
+    text = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class CPUBackend(Backend):

@@ -8,7 +8,6 @@ import os
 import select
 import shutil
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -22,9 +21,8 @@ from typing import Any, NamedTuple
 from minipaddle.device.backend import set_device
 from minipaddle.device.flags import apply_environ
 from minipaddle.device.parallel_env import ParallelEnv, remove_proxies
+from minipaddle.distributed.group import abort_default_group
 from minipaddle.distributed.process_group.base import PeerError
-
-_COLLECTIVE = "minipaddle.distributed.collective"
 
 
 class Call:
@@ -159,10 +157,8 @@ def _report(error: BaseException, path: Path) -> None:
 
 def _tell_peers(error: BaseException) -> None:
     """Peers that wait for this process in a collective learn at once that it will not come."""
-    abort = getattr(sys.modules.get(_COLLECTIVE), "abort_default_group", None)
-    if abort is not None:
-        with suppress(Exception):  # the failure that is being reported is the one that matters
-            abort(error)
+    with suppress(Exception):  # the failure that is being reported is the one that matters
+        abort_default_group(error)
 
 
 def _die_with_parent(folder: Path) -> None:

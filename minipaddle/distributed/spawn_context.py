@@ -110,10 +110,9 @@ def _end_all() -> None:
     Not after an uncaught exception, Ctrl-C among them: then they are ended.
     """
     failed = getattr(sys, "last_type", None) is not None
-    for context in list(_contexts):
-        job = context._job
+    for job in [context._job for context in _contexts if context._job.owner == os.getpid()]:
         try:
-            if not (job.closed or failed or job.daemon or job.owner != os.getpid()):
+            if not (job.closed or failed or job.daemon):
                 job.join(None)
         except BaseException:
             traceback.print_exc()

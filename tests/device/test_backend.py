@@ -109,9 +109,7 @@ def test_work_goes_to_the_device_of_the_operands_not_to_the_chosen_one(xpu):
     """The chosen device is where new tensors are made, and nothing else."""
     for chosen in ("cpu", "xpu:0", "xpu:6"):
         set_device(chosen)
-        x, w = (
-            to_tensor(np.ones(s), place="xpu:4", stop_gradient=False) for s in ((2, 3), (3, 2))
-        )
+        x, w = (to_tensor(np.ones(s), place="xpu:4", stop_gradient=False) for s in ((2, 3), (3, 2)))
         out = loss.mse_loss(linalg.linear(x, w), to_tensor(np.zeros((2, 2)), place="xpu:4"))
         out.backward()
         again = elementwise.square(x)
@@ -170,7 +168,7 @@ def test_a_kind_is_registered_once_under_a_plain_name(other_kind):
     assert register_backend(Npu()) is get_backend("npu")
     assert "npu" in known_backends()
     assert get_place("npu:1").backend is get_backend("npu")
-    with pytest.raises(ValueError, match="npu.*already"):
+    with pytest.raises(ValueError, match=r"npu.*already"):
         register_backend(Npu())
     for name in ("", "NPU", "npu0", "n-p", "npu:0"):
         wrong = Npu()
@@ -185,7 +183,7 @@ def test_the_contract_says_what_a_kind_must_define(other_kind):
 
     bare = register_backend(Bare())
     for call in (bare.device_count, lambda: bare.to_host(None), lambda: bare.from_host(None, 0)):
-        with pytest.raises(TypeError, match="bare.*does not define"):
+        with pytest.raises(TypeError, match=r"bare.*does not define"):
             call()
     # Right for a device that computes at once.
     assert bare.synchronize(0) is None and bare.set_device(0) is None
@@ -250,7 +248,9 @@ def test_a_variable_names_the_plug_ins():
 def test_a_plug_in_may_be_imported_first():
     ended = run("import tests.device.fake_xpu\n" + PROGRAM)
     assert ended.returncode == 0, ended.stderr
-    ended = run("import tests.device.fake_xpu\n" + PROGRAM, MINIPADDLE_PLUGINS="tests.device.fake_xpu")
+    ended = run(
+        "import tests.device.fake_xpu\n" + PROGRAM, MINIPADDLE_PLUGINS="tests.device.fake_xpu"
+    )
     assert ended.returncode == 0, ended.stderr
 
 

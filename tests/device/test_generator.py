@@ -39,7 +39,9 @@ def test_a_state_continues_exactly():
     np.testing.assert_array_equal(other.bits.standard_normal(5), drawn)
 
 
-@pytest.mark.parametrize(("wrong", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("1", TypeError)])
+@pytest.mark.parametrize(
+    ("wrong", "error"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("1", TypeError)]
+)
 def test_a_wrong_seed_changes_nothing(wrong, error):
     seed(4)
     before = get_place("cpu").generator.get_state()

@@ -2,7 +2,6 @@
 
 import pytest
 
-import minipaddle.device.cpu  # noqa: F401  registers the backend
 from minipaddle.device.selection import (
     AbsentKind,
     choose_kind,

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+import minipaddle as paddle
+import minipaddle.distributed as dist
 from minipaddle.device.backend import get_device
 from minipaddle.device.flags import get_flags
 from minipaddle.device.parallel_env import ParallelEnv
+from minipaddle.distributed import spawn_child
 from minipaddle.distributed.process_group.base import PeerError
 from minipaddle.distributed.spawn import spawn
 
@@ -138,6 +141,29 @@ def fail_with_clean_up(rank, path):
     raise PeerError(f"rank {rank} is gone", rank, "closed")
 
 
+def fail_beside_a_collective(folder):
+    """Rank 1 fails, and ends only when rank 0 has left its collective."""
+    told = Path(folder, "told")
+    dist.init_parallel_env()
+    if ParallelEnv().rank == 1:
+        threading.Thread(target=wait_for_files, args=(told,)).start()
+        raise ValueError("the-reason")
+    try:
+        dist.all_reduce(paddle.ones([4]))
+    except PeerError as error:
+        told.with_suffix(".part").write_text(str(error))
+        told.with_suffix(".part").rename(told)
+        raise
+
+
+def fail_with_broken_group():
+    def refuse(error):
+        raise RuntimeError("cannot abort")
+
+    spawn_child.abort_default_group = refuse
+    raise ValueError("the-reason")
+
+
 def die_while_helper_lives():
     """The helper holds everything that the process had open, its sentinel too."""
     if ParallelEnv().rank == 1:
@@ -167,6 +193,27 @@ def sleep_with_helper(folder):
     subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({FOREVER})"])
     Path(folder, f"ready-{ParallelEnv().rank}").touch()
     time.sleep(FOREVER)
+
+
+def fail_with_helper(folder):
+    helper = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({FOREVER})"])
+    Path(folder, f"helper-{ParallelEnv().rank}").write_text(str(helper.pid))
+    raise ValueError("the-reason")
+
+
+def close_everything(folder):
+    """As programs do that detach themselves: the sentinel looks as if the process had ended."""
+    os.closerange(3, 256)
+    Path(folder, "ready-0").touch()
+    time.sleep(FOREVER)
+
+
+KEPT = []
+
+
+def forget():
+    """A forked process drops its copy of what the parent holds."""
+    KEPT.clear()
 
 
 def fail_when_ready(folder):

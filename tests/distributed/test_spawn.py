@@ -3,6 +3,7 @@
 import multiprocessing
 import operator
 import os
+import pickle
 import queue
 import socket
 import subprocess
@@ -12,7 +13,6 @@ import warnings
 
 import pytest
 
-import minipaddle.device.cpu  # noqa: F401  registers the backend
 from minipaddle.device import flags
 from minipaddle.distributed.spawn import _get_subprocess_env_list, _PortHold, spawn
 from minipaddle.distributed.spawn_context import MultiprocessContext
@@ -180,6 +180,14 @@ def test_nothing_starts_if_anything_is_wrong(arguments, error, says, monkeypatch
     assert not multiprocessing.active_children()
 
 
+def test_a_lock_can_be_pickled_only_while_a_process_starts():
+    lock = multiprocessing.get_context("spawn").Lock()
+    with pytest.raises(ValueError, match="args cannot be pickled"):
+        spawn(operator.neg, args=(lock, lambda: 1), nprocs=1)
+    with pytest.raises(RuntimeError, match="inheritance"):
+        pickle.dumps(lock)
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [
@@ -213,7 +221,6 @@ def test_a_daemon_process_cannot_spawn(monkeypatch):
 
 def test_a_function_of_an_interactive_session():
     code = (
-        "import minipaddle.device.cpu\n"
         "from minipaddle.distributed.spawn import spawn\n"
         "def train(): pass\n"
         "spawn(train, nprocs=2)\n"
@@ -229,8 +236,7 @@ def test_a_function_of_an_interactive_session():
 def test_a_program_without_the_guard(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
-        "import operator\nimport minipaddle.device.cpu\n"
-        "from minipaddle.distributed.spawn import spawn\n"
+        "import operator\nfrom minipaddle.distributed.spawn import spawn\n"
         "spawn(operator.neg, args=(1,), nprocs=2)\n"
     )
     ended = subprocess.run(

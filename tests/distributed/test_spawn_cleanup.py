@@ -13,7 +13,6 @@ import time
 import psutil
 import pytest
 
-import minipaddle.device.cpu  # noqa: F401  registers the backend
 from minipaddle.distributed.spawn import spawn
 from minipaddle.distributed.spawn_context import MultiprocessContext
 from tests.distributed import spawn_targets as targets
@@ -22,7 +21,6 @@ from tests.distributed.leftovers import is_running, nothing_left, session_member
 METHODS = ["spawn", "fork", "forkserver"]
 PROGRAM = """
 import os, pathlib, signal, sys, time
-import minipaddle.device.cpu
 from minipaddle.distributed.spawn import spawn
 from tests.distributed import spawn_targets as targets
 
@@ -71,6 +69,19 @@ def test_a_dropped_context_ends_its_processes(monkeypatch, tmp_path):
         with pytest.warns(ResourceWarning, match=r"ranks \[0, 1\] were ended"):
             del context
         assert not any(map(is_running, pids))
+
+
+def test_a_forked_process_that_drops_its_copy_ends_nothing(monkeypatch, tmp_path):
+    context = spawn(targets.sleep_with_helper, (str(tmp_path),), nprocs=1, join=False)
+    pid = context.processes[0].pid
+    assert until(lambda: ready(tmp_path, 1))
+    monkeypatch.setattr(targets, "KEPT", [context])
+    del context
+    spawn(targets.forget, nprocs=1, start_method="fork")
+    assert is_running(pid)
+    with pytest.warns(ResourceWarning, match="were ended"):
+        targets.KEPT.clear()
+    assert not is_running(pid)
 
 
 def test_a_dropped_context_that_had_ended_is_quiet(monkeypatch, tmp_path):
@@ -249,11 +260,12 @@ def test_a_child_that_is_killed_takes_its_own_job_with_it(tmp_path):
         program.assert_nothing_left()
 
 
-def test_waiting_costs_next_to_nothing(tmp_path):
-    context = spawn(targets.sleep_with_helper, (str(tmp_path),), nprocs=2, join=False)
-    assert until(lambda: ready(tmp_path))
+@pytest.mark.parametrize("target", [targets.sleep_with_helper, targets.close_everything])
+def test_waiting_costs_next_to_nothing(target, tmp_path):
+    context = spawn(target, (str(tmp_path),), nprocs=1, join=False)
+    assert until(lambda: ready(tmp_path, 1))
     before = time.process_time()
     assert context.join(timeout=1.0) is False
-    assert time.process_time() - before < 0.2
+    assert time.process_time() - before < 0.3
     with pytest.warns(ResourceWarning):
         del context

@@ -25,7 +25,7 @@ if __name__ == "__main__":
 
 def run(tmp_path, arguments, environ):
     program = tmp_path / "program.py"
-    program.write_text("import minipaddle.device.cpu\n" + PROGRAM)
+    program.write_text(PROGRAM)
     kept = {
         name: value
         for name, value in os.environ.items()

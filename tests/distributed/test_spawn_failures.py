@@ -2,19 +2,15 @@
 
 import pickle
 import signal
-import sys
 import time
-import types
-from pathlib import Path
 
 import pytest
 
-import minipaddle.device.cpu  # noqa: F401  registers the backend
 from minipaddle.distributed import spawn_job
 from minipaddle.distributed.spawn import spawn
 from minipaddle.distributed.spawn_job import ProcessFailedError
 from tests.distributed import spawn_targets as targets
-from tests.distributed.leftovers import is_running, nothing_left
+from tests.distributed.leftovers import is_running, nothing_left, until
 
 METHODS = ["spawn", "fork", "forkserver"]
 
@@ -146,6 +142,14 @@ def test_who_ignores_the_request_is_killed_with_its_helpers(method, monkeypatch,
     assert caught.value.rank == 0
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_helpers_of_the_process_that_failed_end_too(method, tmp_path):
+    with pytest.raises(ProcessFailedError, match="the-reason"):
+        spawn(targets.fail_with_helper, args=(str(tmp_path),), nprocs=1, start_method=method)
+    helper = int((tmp_path / "helper-0").read_text())
+    assert until(lambda: not is_running(helper), 5.0)
+
+
 def test_a_silent_death_counts_before_the_complaints_of_its_peers(tmp_path):
     job = spawn_job.Job(tmp_path, lambda: None)
     noticed = 100.0
@@ -169,20 +173,14 @@ def test_signals_have_names(code, says, tmp_path):
     assert says in spawn_job.Job(tmp_path, lambda: None)._end_in_words(0, code)
 
 
-def test_a_running_group_is_told_of_the_failure(tmp_path):
-    told = tmp_path / "told"
-    with pytest.raises(ProcessFailedError, match="the-reason"):
-        spawn(abort_tells, args=(str(told),), nprocs=1)
-    assert told.read_text() == "ValueError('the-reason')"
+def test_peers_in_a_collective_learn_of_the_failure_at_once(monkeypatch, tmp_path):
+    monkeypatch.setattr(spawn_job, "REPORTER_GRACE_SECONDS", 30.0)
+    with pytest.raises(ProcessFailedError, match="ValueError: the-reason") as caught:
+        spawn(targets.fail_beside_a_collective, args=(str(tmp_path),), nprocs=2)
+    assert (caught.value.rank, caught.value.exitcode) == (1, 1)
+    assert "ValueError: the-reason" in (tmp_path / "told").read_text()
 
 
-def abort_tells(path):
-    """Stands in for the module of collectives, whose hook is called when there is one."""
-
-    def abort(error):
-        Path(path).write_text(repr(error))
-        raise RuntimeError("a hook that fails hides nothing")
-
-    stand_in = types.SimpleNamespace(abort_default_group=abort)
-    sys.modules["minipaddle.distributed.collective"] = stand_in
-    raise ValueError("the-reason")
+def test_a_group_that_cannot_be_aborted_hides_nothing():
+    with pytest.raises(ProcessFailedError, match="ValueError: the-reason"):
+        spawn(targets.fail_with_broken_group, nprocs=1)

@@ -403,11 +403,12 @@ def test_ops_and_set_value_that_write_raise_the_version() -> None:
     "view",
     [
         lambda x: x.reshape([2, 1]),
+        lambda x: x[0:1],
         lambda x: x[0],
         lambda x: x.detach(),
         lambda x: x[0:1].reshape([1, 1]),
     ],
-    ids=["reshape", "getitem", "detach", "view of view"],
+    ids=["reshape", "slice", "element", "detach", "view of view"],
 )
 def test_a_tensor_and_its_views_share_one_version(view: Any) -> None:
     x = constant([1.0, 2.0])
@@ -504,6 +505,20 @@ def test_a_gradient_that_was_saved_is_watched() -> None:
         out.backward()
 
 
+def test_a_gradient_given_up_is_still_watched() -> None:
+    x, scale = leaf([1.0]), leaf([2.0])
+    send(x, 3.0)
+    held = x.grad
+    out = held * scale
+    x.grad = None
+    held.add_(1.0)
+    with pytest.raises(RuntimeError, match="multiply"):
+        out.backward()
+    out = held * scale
+    out.backward()
+    assert scale.grad.tolist() == [4.0]
+
+
 def test_an_optimizer_step_raises_the_version_of_what_it_changed() -> None:
     x, w, idle = leaf([1.0]), leaf([2.0]), leaf([2.0])
     out = x * w
@@ -598,11 +613,23 @@ def test_in_place_on_a_tensor_without_graph_joins_it() -> None:
 def test_in_place_chain() -> None:
     x, w = leaf([2.0]), leaf([3.0])
     y = x * 1.0
-    y.multiply_(w).add_(x).lerp_(w, 0.5)  # 0.5 (x w + x) + 0.5 w
+    y.multiply_(3.0).add_(x).lerp_(w, 0.5)  # 0.5 (3 x + x) + 0.5 w
     y.backward()
     assert y.item() == 5.5
     assert x.grad.tolist() == [2.0]
-    assert w.grad.tolist() == [1.5]
+    assert w.grad.tolist() == [0.5]
+
+
+def test_in_place_multiply_overwrites_what_the_factor_needs() -> None:
+    x, w = leaf([2.0]), leaf([3.0])
+    y = x * 1.0
+    y.multiply_(w)
+    with pytest.raises(RuntimeError, match="multiply"):
+        y.backward()
+    with paddle.no_grad():
+        z = x * 1.0
+    with pytest.raises(RuntimeError, match="multiply"):
+        z.multiply_(w).backward()
 
 
 def test_in_place_multiply_by_itself_overwrites_what_it_saved() -> None:
@@ -655,9 +682,10 @@ def test_in_place_keeps_the_shape() -> None:
 def test_in_place_broadcast_of_the_other_operand() -> None:
     w = leaf(2.0)
     y = constant(np.ones((2, 3)))
-    y.multiply_(w)
+    y.add_(w)
     y.sum().backward()
     assert w.grad.shape == []
+    assert w.grad.item() == 6.0
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def test_int_lists():
     assert int_list("shape", [to_tensor(2), 3]) == (2, 3)
     assert int_list("shape", to_tensor(4)) == (4,)
     for wrong in (1.0, [1.5], "2", [None], {}):
-        with pytest.raises(TypeError, match="axis.*int"):
+        with pytest.raises(TypeError, match=r"axis.*int"):
             int_list("axis", wrong)
 
 
@@ -261,7 +261,7 @@ def test_in_place_on_an_expanded_view_is_refused():
 def test_a_leaf_that_wants_a_gradient_is_not_changed_while_recording():
     x = to_tensor([1.0], stop_gradient=False)
     for function in (lambda: add_(x, 1.0), lambda: relu_(x), lambda: x.tanh_()):
-        with pytest.raises(ValueError, match="leaf.*no_grad"):
+        with pytest.raises(ValueError, match=r"leaf.*no_grad"):
             function()
     assert x.tolist() == [1.0] and x.inplace_version == 0
     with no_grad():

@@ -11,7 +11,16 @@ from minipaddle.imperative.engine import fit_gradient
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.ops.op import OPS, namespace
 from tests.ops.derivative import check_first_order, check_second_order
-from tests.ops.operands import DIFFERENTIABLE, FLOATS, arrays, call, operands, strided, tensor, where
+from tests.ops.operands import (
+    DIFFERENTIABLE,
+    FLOATS,
+    arrays,
+    call,
+    operands,
+    strided,
+    tensor,
+    where,
+)
 from tests.ops.samples import RECORDS
 from tests.ops.samples.sample import values
 
@@ -51,6 +60,35 @@ def test_a_gradient_has_the_shape_and_dtype_of_its_input(op, dtype, place):
             assert x.grad.dtype == x.dtype, where(RECORDS[op], sample, dtype)
             assert x.grad.place is place
             assert np.isfinite(x.grad.numpy().astype(np.float64)).all()
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("op", DIFFERENTIABLE)
+def test_a_cleared_gradient_is_overwritten_and_any_other_added_to(op, dtype, place):
+    """The memory of a cleared gradient is where fused kernels write the next one to."""
+    for sample in RECORDS[op].samples:
+        args = [tensor(value, place, stop_gradient=False) for value in operands(sample, dtype)]
+        inputs = [args[i] for i in arrays(sample)]
+        if call(op, args, sample).stop_gradient:
+            continue
+        seen = []
+        for clear in (True, True, False):
+            call(op, args, sample).backward()
+            seen.append([x.grad.numpy() for x in inputs])
+            if clear:
+                for x in inputs:
+                    x.clear_grad()
+                if len(seen) == 1:  # one that nobody has looked at since keeps its memory
+                    assert all(x.grad.numpy().any() == 0 for x in inputs)
+                    for x in inputs:
+                        x.clear_grad()
+        what = where(RECORDS[op], sample, dtype)
+        for first, again, third in zip(*seen, strict=True):
+            np.testing.assert_array_equal(first, again, what)
+            np.testing.assert_array_equal(first, third, what)
+        call(op, args, sample).backward()
+        for first, x in zip(seen[0], inputs, strict=True):
+            np.testing.assert_array_equal(x.grad.numpy(), first + first, what)
 
 
 @pytest.mark.parametrize("op", DIFFERENTIABLE)
@@ -195,6 +233,13 @@ def _check_fused(op, sample, wanted, with_into):
         if with_into and found[i].shape == into[i].shape and found[i].flags.c_contiguous:
             same = found[i] is into[i] or not np.shares_memory(found[i], into[i])
             assert same, f"{what}: what is returned must be the array that was written"
+
+
+def test_at_the_kink_relu_and_sign_have_the_gradient_zero(place):
+    for op, right in (("relu", [0.0, 0.0, 0.0, 1.0, np.nan]), ("sign", [0.0, 0.0, 0.0, 0.0, 0.0])):
+        x = tensor(np.array([-1.0, -0.0, 0.0, 1.0, np.nan]), place, stop_gradient=False)
+        FUNCTIONS[op](x).backward()
+        np.testing.assert_array_equal(x.grad.numpy(), right, op)
 
 
 @pytest.mark.parametrize("op", DIFFERENTIABLE)

@@ -5,44 +5,18 @@ import pytest
 
 from minipaddle.device.dtype import as_dtype
 from minipaddle.imperative.autograd import grad, no_grad
-from minipaddle.imperative.functions.elementwise import assign, lerp, lerp_
+from minipaddle.imperative.functions.elementwise import lerp, lerp_
 from minipaddle.imperative.functions.reduction import mean
 from minipaddle.imperative.functions.reduction import sum as total
-from minipaddle.imperative.functions.shape import reshape
 from minipaddle.imperative.tensor import to_tensor
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
 from minipaddle.ops.op import OPS
 from tests.ops.derivative import check_first_order, check_second_order
+from tests.ops.lerp_check import check_gradients, leaf
 from tests.ops.operands import FLOATS
 from tests.ops.samples import RECORDS
 from tests.ops.samples.sample import values
 
 HALVES = ("float16", "bfloat16")
-
-
-def leaf(array, place, dtype=None):
-    return to_tensor(np.asarray(array), dtype, place=place, stop_gradient=False)
-
-
-def summed(gradient, shape):
-    """``gradient`` summed over the axes that ``shape`` broadcasts on."""
-    gradient = gradient.sum(tuple(range(gradient.ndim - len(shape))))
-    axes = tuple(i for i, n in enumerate(shape) if n == 1 and gradient.shape[i] != 1)
-    return gradient.sum(axes, keepdims=True)
-
-
-def check_gradients(x, y, w, place, rtol=1e-12):
-    """Forward and all three gradients against the definition, in float64."""
-    leaves = [leaf(a, place) for a in (x, y, w)]
-    out = lerp(*leaves)
-    right = x + w * (y - x)
-    np.testing.assert_allclose(out.numpy(), right, rtol=rtol, atol=1e-13)
-    seed = values(right.shape, 17)
-    out.backward(to_tensor(seed, place=place))
-    for t, gradient in zip(leaves, (seed * (1 - w), seed * w, seed * (y - x)), strict=True):
-        wanted = summed(np.asarray(gradient), tuple(t.shape))
-        assert t.grad.shape == t.shape
-        np.testing.assert_allclose(t.grad.numpy(), wanted, rtol=rtol, atol=1e-12 * seed.size)
 
 
 def test_regression_x_2_1_2_50_with_y_2_2_1_50(place):
@@ -53,7 +27,8 @@ def test_regression_x_2_1_2_50_with_y_2_2_1_50(place):
 def test_regression_equal_x_and_y_50_2_2_3_with_weight_3(place):
     x = np.full((50, 2, 2, 3), 2.5)
     check_gradients(x, x, np.array([0.1, 0.5, 0.9]), place)
-    out = lerp(to_tensor(x, place=place), to_tensor(x, place=place), to_tensor([0.1, 0.5, 0.9], "float64", place))
+    ends = [to_tensor(x, place=place) for _ in range(2)]
+    out = lerp(*ends, to_tensor([0.1, 0.5, 0.9], "float64", place))
     np.testing.assert_array_equal(out.numpy(), x)
 
 
@@ -75,7 +50,7 @@ def test_regression_equal_x_and_y_50_2_2_3_with_weight_3(place):
     ],
 )
 def test_ranks_that_differ_where_the_tails_are_equal(x, y, w, place):
-    """Each gradient is summed over the axes that its operand lacks, never cut to the first slice."""
+    """Each gradient is summed over the axes that its operand lacks, never cut to a slice."""
     check_gradients(values(x, 1), values(y, 2), values(w, 3), place)
 
 
@@ -313,133 +288,6 @@ def test_nothing_to_interpolate(x, y, w, place):
         np.testing.assert_array_equal(t.grad.numpy(), np.zeros(shape))
 
 
-def test_in_place_writes_x_and_returns_it(place):
-    x, y = values((2, 3), 1), values((3,), 2)
-    t = to_tensor(x, place=place)
-    data = t.data
-    assert lerp_(t, to_tensor(y, place=place), 0.75) is t
-    assert t.data is data and t.inplace_version == 1
-    np.testing.assert_array_equal(
-        t.numpy(), lerp(to_tensor(x, place=place), to_tensor(y, place=place), 0.75).numpy()
-    )
-    assert t.lerp_(t, 0.5) is t
-    scalar = to_tensor(np.float64(1.0), place=place)
-    assert scalar.lerp_(to_tensor(np.float64(3.0), place=place), 0.5).shape == []
-    assert scalar.numpy() == 2.0
-
-
-def test_in_place_keeps_the_shape_of_x(place):
-    x = to_tensor(np.ones(4), place=place)
-    for y, w in (((4,), (2,)), ((2, 4), ()), ((4,), (3, 4)), ((4,), (1, 1))):
-        with pytest.raises(ValueError) as caught:
-            lerp_(x, to_tensor(np.ones(y), place=place), to_tensor(np.ones(w), place=place))
-        assert "[4]" in str(caught.value) or "(4,)" in str(caught.value)
-        assert x.tolist() == [1.0] * 4 and x.inplace_version == 0
-    with pytest.raises(ValueError) as caught:
-        lerp_(x, to_tensor(np.ones((2, 4)), place=place), 0.5)
-    assert "[2, 4]" in str(caught.value) and "[4]" in str(caught.value)
-
-
-def test_in_place_on_a_leaf_is_refused_while_recording(place):
-    x, y = leaf(np.ones(2), place), to_tensor(np.zeros(2), place=place)
-    with pytest.raises(ValueError, match=r"lerp_.*leaf"):
-        lerp_(x, y, 0.5)
-    assert x.tolist() == [1.0, 1.0]
-    with no_grad():
-        assert lerp_(x, y, 0.5) is x
-    assert x.tolist() == [0.5, 0.5] and x.is_leaf
-
-
-def test_in_place_passes_gradients_on(place):
-    a, y, w = (leaf(np.full(3, v), place) for v in (2.0, 5.0, 0.25))
-    x = assign(a)
-    out = lerp_(x, y, 0.25)
-    total(out).backward()
-    assert a.grad.tolist() == [0.75] * 3 and y.grad.tolist() == [0.25] * 3
-    with pytest.raises(RuntimeError, match="lerp needs was changed in place"):
-        lerp_(assign(a), y, w).backward()  # the weight's gradient needs what was overwritten
-
-
-def test_a_loss_that_is_an_in_place_result_gets_no_seed_added(place):
-    a = leaf(np.array([1.0]), place)
-    lerp_(assign(a), to_tensor(np.array([3.0]), place=place), 0.86).backward()
-    np.testing.assert_allclose(a.grad.numpy(), [0.14])
-
-
-LARGE = 3 * BLOCK_BYTES // 8 + 5
-
-
-@pytest.mark.parametrize(
-    "shapes",
-    [
-        ((LARGE,), (LARGE,), (LARGE,)),
-        ((3, LARGE), (LARGE,), ()),
-        ((LARGE, 3), (LARGE, 1), (3,)),
-        ((2, 3, LARGE // 4), (3, 1), (2, 1, LARGE // 4)),
-        ((300, 1, 1), (300, 3, 70), (3, 1)),
-        ((), (LARGE,), ()),
-    ],
-    ids=lambda shapes: "x".join(str(len(s)) for s in shapes),
-)
-def test_arrays_of_several_blocks(shapes, place):
-    x, y, w = (values(shape, i) for i, shape in enumerate(shapes))
-    check_gradients(x, y, w, place, rtol=1e-11)
-    if np.broadcast_shapes(*shapes) == shapes[0]:
-        t = to_tensor(x, place=place)
-        tensors = [to_tensor(a, place=place) for a in (y, w)]
-        lerp_(t, *tensors)
-        np.testing.assert_array_equal(
-            t.numpy(), lerp(to_tensor(x, place=place), *tensors).numpy()
-        )
-
-
-def test_large_operands_with_gaps(place):
-    wide = values((4, 2 * LARGE), 1)
-    x, y = to_tensor(wide, place=place), to_tensor(wide[::-1].copy(), place=place)
-    gaps, reversed_ = x[::2, ::2], y[1::2, ::-2]
-    w = to_tensor(values((2, 1), 2), place=place)
-    out = lerp(gaps, reversed_, w).numpy()
-    a, b, c = gaps.numpy(), reversed_.numpy(), w.numpy()
-    np.testing.assert_allclose(out, a + c * (b - a), rtol=1e-13, atol=1e-13)
-
-
-def test_a_far_pair_in_one_block_of_many(place):
-    x, y = values((LARGE,), 1), values((LARGE,), 2)
-    x[LARGE // 2], y[LARGE // 2] = 1.7e308, -1.7e308
-    out = lerp(to_tensor(x, place=place), to_tensor(y, place=place), 0.5).numpy()
-    assert out[LARGE // 2] == 0.0
-    rest = np.arange(LARGE) != LARGE // 2
-    np.testing.assert_allclose(out[rest], 0.5 * (x + y)[rest], rtol=1e-12, atol=1e-13)
-
-
-@pytest.mark.parametrize("shift", [1, 1000])
-@pytest.mark.parametrize("operand", ["y", "weight"])
-def test_in_place_where_memory_overlaps(operand, shift, place):
-    """Each element is computed from what was there before, in whichever order blocks go."""
-    for back in (False, True):
-        base = values((LARGE + shift,), 3)
-        memory = to_tensor(base, place=place)
-        low, high = memory[:-shift], memory[shift:]
-        x, other = (high, low) if back else (low, high)
-        before, overlapping = x.numpy(), other.numpy()
-        rest = values((LARGE,), 4)
-        y, w = (overlapping, rest) if operand == "y" else (rest, overlapping)
-        plain = to_tensor(rest, place=place)
-        lerp_(x, other, plain) if operand == "y" else lerp_(x, plain, other)
-        np.testing.assert_allclose(x.numpy(), before + w * (y - before), rtol=1e-11, atol=1e-12)
-
-
-def test_in_place_on_a_transposed_kind_of_view(place):
-    base = values((6, 2 * LARGE // 6), 3)
-    memory = to_tensor(base, place=place)
-    x = memory[::-1, ::2]
-    before = x.numpy()
-    lerp_(x, to_tensor(np.float64(2.0), place=place), 0.25)
-    np.testing.assert_allclose(x.numpy(), before + 0.25 * (2.0 - before), rtol=1e-14)
-    np.testing.assert_array_equal(memory.numpy()[:, 1::2], base[:, 1::2])
-    np.testing.assert_array_equal(memory.numpy()[::-1, ::2], x.numpy())
-
-
 def numeric(function, array, delta=1e-5):
     """Central differences in float64 with the op itself, as Paddle's OpTest takes them."""
     gradient = np.empty_like(array)
@@ -507,15 +355,6 @@ def test_second_order_by_hand(place):
 def test_every_sample_first_and_second_order(sample, place):
     check_first_order("lerp", sample, place)
     check_second_order("lerp", sample, place)
-
-
-def test_a_view_that_was_recorded_cannot_be_changed_under_its_graph(place):
-    a = leaf(np.ones(4), place)
-    x = assign(a)
-    view = reshape(x, [2, 2])
-    with pytest.raises(ValueError, match="recorded view"):
-        lerp_(x, to_tensor(np.zeros(4), place=place), 0.5)
-    assert view.tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
 
 def test_the_plan_keeps_ends_for_the_weight_alone():

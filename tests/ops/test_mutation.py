@@ -5,8 +5,9 @@ import functools
 import pytest
 
 from minipaddle.device.backend import get_place
+from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import OPS
-from tests.ops.derivative import check_first_order
+from tests.ops.derivative import check_first_order, check_second_order
 from tests.ops.operands import DIFFERENTIABLE
 from tests.ops.samples import RECORDS
 
@@ -51,11 +52,11 @@ def _ones(args, gradient):
     return args[0].add(gradient, 1.0)
 
 
-def _passes(op):
+def _passes(op, check=check_first_order):
     try:
         for sample in RECORDS[op].samples:
             if sample.gradient:
-                check_first_order(op, sample, get_place("cpu"))
+                check(op, sample, get_place("cpu"))
     except AssertionError:
         return False
     return True
@@ -85,6 +86,20 @@ def test_a_wrong_gradient_fails_the_check(op, kind, output, replaced, mutate):
     change = _ones if op in ZERO else _scaled(FACTORS[replaced], kind)
     mutate(op, kind, output, change)
     assert not _passes(op), f"{OPS[op].backward.name} replaced {replaced} passes for right"
+
+
+def _cut(args, gradient):
+    """The same values, but nothing tells any more what they were computed from."""
+    return gradient.detach() if isinstance(gradient, Tensor) else gradient
+
+
+@pytest.mark.parametrize("op", [op for op in DIFFERENTIABLE if op not in ZERO])
+def test_a_gradient_cut_from_its_graph_fails_the_second_order(op, mutate):
+    assert _passes(op, check_second_order)
+    for output in range(len(OPS[op].backward.gradients)):
+        mutate(op, "formula", output, _cut)
+    assert _passes(op)
+    assert not _passes(op, check_second_order)
 
 
 def test_a_change_that_changes_nothing_passes(mutate):

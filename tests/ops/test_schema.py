@@ -59,9 +59,9 @@ def test_a_declaration_becomes_an_op(load):
 
 
 def test_defaults_of_every_kind(load):
-    args = '(Tensor x, bool a=False, int b=-3, float c=1e-3, str d="mean", DataType e=None, bool f=True)'
+    args = '(Tensor x, bool a=False, int b=-3, float c=1e-3, str d="mean", DataType e=None)'
     (op,) = load({"op": "some", "args": args, "output": "Tensor(out)"})
-    assert [p.default for p in op.params][1:] == [False, -3, 1e-3, "mean", None, True]
+    assert [p.default for p in op.params][1:] == [False, -3, 1e-3, "mean", None]
     assert op.dtypes == "any" and not op.inplace and not op.view and op.backward is None
 
 

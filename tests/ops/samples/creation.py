@@ -55,5 +55,7 @@ SAMPLES = (
         ),
     ),
     OpSample("gaussian", lambda **attributes: None, _random({"mean": 3.0, "std": 0.5})),
-    OpSample("uniform", lambda **attributes: None, _random({"min": 2.0, "max": 5.0}), _SHAPE_ERRORS),
+    OpSample(
+        "uniform", lambda **attributes: None, _random({"min": 2.0, "max": 5.0}), _SHAPE_ERRORS
+    ),
 )

@@ -64,7 +64,10 @@ SAMPLES = (
         ),
         (
             ErrorSample(
-                "ends", lambda f, t: f(t((2, 3)), t((4,)), 0.5), ValueError, ("lerp", "[2, 3]", "[4]")
+                "ends",
+                lambda f, t: f(t((2, 3)), t((4,)), 0.5),
+                ValueError,
+                ("lerp", "[2, 3]", "[4]"),
             ),
             ErrorSample(
                 "weight",

@@ -24,7 +24,7 @@ SAMPLES = (
             Sample(f"{reduction}, {name}", (values(a, 1), values(b, 2)), {"reduction": reduction})
             for reduction in ("mean", "sum", "none")
             for name, (a, b) in PAIRS.items()
-            # The mean of no element is NaN; test_loss.py holds that.
+            # The mean of no element is NaN; kernels/cpu/test_kernels.py holds that.
             if not (reduction == "mean" and "empty" in name)
         ),
         (

@@ -59,7 +59,9 @@ def _sum_dtype(dtype, attributes):
 _ERRORS = (
     ErrorSample("axis", lambda f, t: f(t((2, 3)), axis=2), ValueError, ("axis 2", "[2, 3]")),
     ErrorSample("axis twice", lambda f, t: f(t((2, 3)), axis=(0, 0)), ValueError, ("axis",)),
-    ErrorSample("axis twice, signs", lambda f, t: f(t((2, 3)), axis=(1, -1)), ValueError, ("axis",)),
+    ErrorSample(
+        "axis twice, signs", lambda f, t: f(t((2, 3)), axis=(1, -1)), ValueError, ("axis",)
+    ),
     ErrorSample("axis type", lambda f, t: f(t((2, 3)), axis=0.5), TypeError, ("axis", "0.5")),
     ErrorSample("number", lambda f, t: f(1.5), TypeError, ("Tensor", "float")),
 )

@@ -61,9 +61,7 @@ SAMPLES = (
                 "size", lambda f, t: f(t((2, 3)), [4]), ValueError, ("reshape", "[2, 3]", "4")
             ),
             ErrorSample("two -1", lambda f, t: f(t((2, 3)), [-1, -1]), ValueError, ("reshape",)),
-            ErrorSample(
-                "type", lambda f, t: f(t((2, 3)), [2.0, 3]), TypeError, ("shape", "2.0")
-            ),
+            ErrorSample("type", lambda f, t: f(t((2, 3)), [2.0, 3]), TypeError, ("shape", "2.0")),
         ),
     ),
     OpSample(

@@ -8,15 +8,17 @@ Half types are computed in float32 and rounded once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from minipaddle.device.dtype import DType, is_half
-from minipaddle.ops.kernels.cpu.block import Block, blocks, cut
+from minipaddle.ops.kernels.cpu.block import Block, blocks, cut, flattened, for_each_block
 from minipaddle.ops.op import Array, kernel
 
 _FLOAT32 = np.dtype(np.float32)
+_BITS = {_FLOAT32: np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
 
 
 def _compute_dtype(dtype: DType) -> DType:
@@ -56,27 +58,89 @@ def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
     dtype = _compute_dtype(out.dtype)
     weight = _number_or_array(weight, dtype)
     direct = out is not x and dtype == out.dtype
-    # An overflow of y - x raises, which costs no pass of its own; that block alone is redone.
-    with np.errstate(over="raise", invalid="ignore", under="ignore"):
-        for block in blocks(out.shape, dtype.itemsize):
-            target = cut(out, block, out.ndim)
-            result = target if direct else np.empty(target.shape, dtype)
-            x_, y_ = (cut(end, block, out.ndim).astype(dtype, copy=False) for end in (x, y))
-            w = cut(weight, block, out.ndim) if isinstance(weight, np.ndarray) else weight
-            try:
-                _lerp_block(result, x_, y_, w)
-            except FloatingPointError:
-                _lerp_far_block(result, x_, y_, w)
-            if not direct:
-                _round_into(target, result)
+    if isinstance(weight, np.ndarray):
+        out, x, y, weight = flattened([out, x, y, weight])
+        if weight.size * 4 <= out.size:
+            weight = _Pivots(weight)
+    else:
+        out, x, y = flattened([out, x, y])
+
+    def work(share: Iterable[Block]) -> None:
+        # An overflow of y - x raises, which costs no pass of its own; that block alone is redone.
+        scratch: Array | None = None
+        with np.errstate(over="raise", invalid="ignore", under="ignore"):
+            for block in share:
+                target = cut(out, block, out.ndim)
+                result = target if direct else np.empty(target.shape, dtype)
+                start, end = (cut(a, block, out.ndim).astype(dtype, copy=False) for a in (x, y))
+                w = _weight_part(weight, block, out.ndim)
+                if not isinstance(w, float) and (scratch is None or scratch.shape != result.shape):
+                    scratch = np.empty(result.shape, dtype)
+                try:
+                    _lerp_block(result, start, end, w, scratch)
+                except FloatingPointError:
+                    _lerp_far_block(result, start, end, w, scratch)
+                if not direct:
+                    _round_into(target, result)
+
+    for_each_block(work, out.shape, dtype.itemsize)
 
 
-def _lerp_block(out: Array, x: Array, y: Array, w: Any) -> None:
+def _weight_part(weight: Any, block: Block, ndim: int) -> Any:
+    if isinstance(weight, float):
+        return weight
+    if isinstance(weight, _Pivots):
+        return weight.part(block, ndim)
+    return _Pivots(cut(weight, block, ndim))
+
+
+class _Pivots:
+    """A weight array made ready: per element the end to start from, and the factor on y - x.
+
+    No branch and no ``np.where`` is taken per element: on weights without a pattern those cost
+    more than all the arithmetic.
+
+    Attributes:
+        weight: The weights.
+        factor: w where w < 0.5, to be added to x; w - 1 elsewhere, to be added to y.
+        from_y: Bits all set where the start is y, clear where it is x.
+    """
+
+    __slots__ = ("factor", "from_y", "weight")
+
+    def __init__(self, weight: Array, factor: Array | None = None, from_y: Any = None) -> None:
+        self.weight = weight
+        self.factor = factor
+        self.from_y = from_y
+        if factor is None:
+            far = weight >= 0.5
+            self.factor = np.subtract(weight, far, dtype=weight.dtype)
+            self.from_y = np.negative(far.view(np.int8)).astype(_BITS[weight.dtype])
+
+    def part(self, block: Block, ndim: int) -> _Pivots:
+        """The part that meets a block."""
+        return _Pivots(*(cut(a, block, ndim) for a in (self.weight, self.factor, self.from_y)))
+
+    def starts(self, x: Array, y: Array, scratch: Array) -> Array:
+        """Of x and y, element by element, the one to start from; written to ``scratch``."""
+        bits = self.from_y.dtype
+        x, y, chosen = x.view(bits), y.view(bits), scratch.view(bits)
+        if x.size < y.size:  # the masked x stays small
+            np.bitwise_and(y, self.from_y, out=chosen)
+            np.bitwise_or(chosen, np.bitwise_and(x, np.invert(self.from_y)), out=chosen)
+        else:
+            np.bitwise_xor(x, y, out=chosen)
+            np.bitwise_and(chosen, self.from_y, out=chosen)
+            np.bitwise_xor(chosen, x, out=chosen)
+        return scratch
+
+
+def _lerp_block(out: Array, x: Array, y: Array, w: Any, scratch: Array | None) -> None:
     np.subtract(y, x, out=out)
-    if isinstance(w, np.ndarray):
-        near_x = w < 0.5
-        np.multiply(out, np.where(near_x, w, w - 1), out=out)
-        np.add(out, np.where(near_x, x, y), out=out)
+    if isinstance(w, _Pivots):
+        assert scratch is not None
+        np.multiply(out, w.factor, out=out)
+        np.add(out, w.starts(x, y, scratch), out=out)
     elif w < 0.5:
         np.multiply(out, w, out=out)
         np.add(out, x, out=out)
@@ -85,12 +149,13 @@ def _lerp_block(out: Array, x: Array, y: Array, w: Any) -> None:
         np.subtract(y, out, out=out)
 
 
-def _lerp_far_block(out: Array, x: Array, y: Array, w: Any) -> None:
+def _lerp_far_block(out: Array, x: Array, y: Array, w: Any, scratch: Array | None) -> None:
     """The same where some y - x is too large for the type though x and y are not."""
     with np.errstate(over="ignore"):
-        _lerp_block(out, x, y, w)
+        _lerp_block(out, x, y, w, scratch)
         far = np.isinf(y - x) & np.isfinite(x) & np.isfinite(y)
-        np.copyto(out, (1 - w) * x + w * y, where=far)
+        weight = w.weight if isinstance(w, _Pivots) else w
+        np.copyto(out, (1 - weight) * x + weight * y, where=far)
 
 
 def _round_into(target: Array, result: Array) -> None:
@@ -154,13 +219,20 @@ def lerp_grad(
         for i, shape in enumerate(shapes)
     ]
     factor = _number_or_array(weight, dtype)
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        for block in blocks(out_grad.shape, dtype.itemsize):
-            g = cut(out_grad, block, out_grad.ndim).astype(dtype, copy=False)
-            w = factor if isinstance(factor, float) else cut(factor, block, out_grad.ndim)
-            _end_gradients(sums, block, g, w)
-            if sums[2] is not None:
-                _weight_gradient(sums[2], block, g, (x, y))
+
+    def work(share: Iterable[Block]) -> None:
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for block in share:
+                g = cut(out_grad, block, out_grad.ndim).astype(dtype, copy=False)
+                w = factor if isinstance(factor, float) else cut(factor, block, out_grad.ndim)
+                _end_gradients(sums, block, g, w)
+                if sums[2] is not None:
+                    _weight_gradient(sums[2], block, g, (x, y))
+
+    if any(s is not None and s.axes for s in sums):
+        work(blocks(out_grad.shape, dtype.itemsize))  # one thread: it adds up in a fixed order
+    else:
+        for_each_block(work, out_grad.shape, dtype.itemsize)
     return [None if s is None else s.result() for s in sums]
 
 

@@ -22,7 +22,8 @@ def _blocks(params: list[Array]) -> Iterator[tuple[slice, list[Part]]]:
 
     Small parameters share a block; a large contiguous one is cut into several.
     """
-    limit = BLOCK_BYTES // params[0].itemsize if params else 1
+    # Parameter, gradient, two moments and a scratch array together make one block.
+    limit = BLOCK_BYTES // (5 * params[0].itemsize) if params else 1
     start = stop = 0
     parts: list[Part] = []
     for param in params:

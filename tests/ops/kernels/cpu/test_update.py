@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from minipaddle.device.backend import get_place
 from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
 from minipaddle.ops.op import namespace
-from minipaddle.device.backend import get_place
 from tests.ops.samples.sample import values
 
 F = namespace(get_place("cpu"))

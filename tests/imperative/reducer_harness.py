@@ -1,14 +1,19 @@
-"""Process groups for tests of the Reducer, without processes: of one rank, or of a few threads."""
+"""Process groups without processes, and other tools for tests of the Reducer."""
 
 import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
 
+import minipaddle as paddle
 from minipaddle.device.backend import get_place
+from minipaddle.imperative.reducer import Reducer
 from minipaddle.imperative.tensor import Parameter
 
 CPU = get_place("cpu")
+SMALL = [0]  # every parameter is a bucket of its own
+SHAPES = [(3,), (2, 2), (), (5,)]
 
 
 class LoneGroup:
@@ -153,3 +158,60 @@ def on_ranks(size, function, seconds=60.0):
         if error is not None:
             raise error
     return results
+
+
+def wrap(parameters, group, limits=SMALL, cls=Reducer, **options):
+    reducer = cls(parameters, group, limits, **options)
+    reducer.prepare_for_backward(True)
+    return reducer
+
+
+def loss_of(parameters, factor=1.0):
+    """A scalar whose gradient is ``factor`` times each parameter's number plus 1."""
+    total = paddle.zeros([], dtype=parameters[0][1].dtype)
+    for name, parameter in parameters:
+        total = total + (parameter * (factor * (int(name[1:]) + 1))).sum()
+    return total
+
+
+def check_gradients(parameters, factor=1.0):
+    for name, parameter in parameters:
+        np.testing.assert_array_equal(parameter.grad.numpy(), factor * (int(name[1:]) + 1))
+
+
+def comm_threads():
+    return [t for t in threading.enumerate() if t.name.startswith("comm-")]
+
+
+def wait_until(condition, seconds=10.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "did not come true in time"
+        time.sleep(0.001)
+
+
+class Counted(Reducer):
+    """Notes every value of the count, whether it was locked, and who looked at next_group_."""
+
+    @property
+    def comm_op_count_(self):
+        self.locked.append(self.cv_._is_owned())
+        return self.counts[-1]
+
+    @comm_op_count_.setter
+    def comm_op_count_(self, value):
+        if "cv_" not in self.__dict__:  # the first value, from the constructor
+            self.counts, self.locked = [value], []
+            return
+        self.locked.append(self.cv_._is_owned())
+        self.counts.append(value)
+
+    @property
+    def next_group_(self):
+        self.lookers.add(threading.current_thread())
+        return self.__dict__["next_group_"]
+
+    @next_group_.setter
+    def next_group_(self, value):
+        self.__dict__.setdefault("lookers", set()).add(threading.current_thread())
+        self.__dict__["next_group_"] = value
