@@ -124,9 +124,13 @@ def _load_plugins() -> None:
     with _lock:
         if _plugins_loaded:
             return
-        _plugins_loaded = True
-        for module in filter(None, os.environ.get(PLUGINS_ENV, "").split(",")):
-            importlib.import_module(module.strip())
+        _plugins_loaded = True  # also for what the plug-ins themselves look up
+        try:
+            for module in filter(None, os.environ.get(PLUGINS_ENV, "").split(",")):
+                importlib.import_module(module.strip())
+        except BaseException:
+            _plugins_loaded = False
+            raise
 
 
 def known_backends() -> list[str]:

@@ -95,15 +95,23 @@ class DataParallel(Layer):
                 stacklevel=2,
             )
             return
-        nrings = _checked_rings(members, strategy)
+        options: dict[str, Any] = {
+            "find_unused_parameters": find_unused_parameters,
+            "comm_buffer_size": comm_buffer_size,
+            "last_comm_buffer_size": last_comm_buffer_size,
+            "nrings": members.nrings if strategy is None else strategy.nrings,
+        }
+        # What is wrong on one rank alone must not leave the others waiting for it, so each rank
+        # tells the others what it has before it looks at what is wrong.
+        _check_same_models(members, layers, options)
+        _check_rings(members, options["nrings"])
         trained = self._trained_parameters()
-        _check_same_models(members, layers, trained)
         _broadcast_state(members, layers)
         limits = [int(last_comm_buffer_size * _MEGABYTE), int(comm_buffer_size * _MEGABYTE)]
         # Channels of its own: two models in one backward are then free to finish in any order.
         own = members.new_group(range(members.world_size))
         assert own is not None
-        self._reducer = Reducer(trained, own, limits, find_unused_parameters, nrings)
+        self._reducer = Reducer(trained, own, limits, find_unused_parameters, options["nrings"])
         self._close = weakref.finalize(self._reducer, own.destroy)
 
     def _trained_parameters(self) -> list[tuple[str, Parameter]]:
@@ -185,42 +193,40 @@ class DataParallel(Layer):
         raise AttributeError(f"DataParallel has no attribute {name!r}")
 
 
-def _checked_rings(members: ProcessGroup, strategy: ParallelStrategy | None) -> int:
-    if strategy is None:
-        return members.nrings
-    if not 1 <= strategy.nrings <= members.nrings:
+def _check_rings(members: ProcessGroup, nrings: Any) -> None:
+    if not 1 <= nrings <= members.nrings:
         raise ValueError(
-            f"strategy.nrings={strategy.nrings} must lie in 1..{members.nrings}, the number of "
-            "rings that the group was made with (FLAGS_nccl_nrings)"
+            f"strategy.nrings={nrings} must lie in 1..{members.nrings}, the number of rings that "
+            "the group was made with (FLAGS_nccl_nrings)"
         )
-    return strategy.nrings
 
 
-def _check_same_models(
-    members: ProcessGroup, layers: Layer, trained: list[tuple[str, Parameter]]
-) -> None:
-    """Refuses, on every rank, models that differ in names, shapes, dtypes or what is trained."""
-    names = {name for name, _ in trained}
-    mine = [
-        (name, tensor.shape, tensor.dtype.name, name in names)
-        for name, tensor in layers.state_dict().items()
-    ]
-    all_ranks = members.all_gather_object(mine)
-    for rank, other in enumerate(all_ranks):
-        for first, found in zip(all_ranks[0], other, strict=False):
-            if first != found:
+def _check_same_models(members: ProcessGroup, layers: Layer, options: dict[str, Any]) -> None:
+    """Refuses, on every rank, models or options that differ between ranks."""
+    mine = {f"option {name}": str(value) for name, value in options.items()}
+    for name, parameter in layers.named_parameters():
+        trained = parameter.trainable and not parameter.no_sync
+        mine[f"parameter {name}"] = f"{_shape_and_dtype(parameter)}, trained {trained}"
+    for name, buffer in layers.named_buffers():
+        mine[f"buffer {name}"] = _shape_and_dtype(buffer)
+    first, *others = members.all_gather_object(mine)
+    for rank, other in enumerate(others, 1):
+        for name in [*first, *other]:
+            a, b = first.get(name, "absent"), other.get(name, "absent")
+            if a != b:
                 raise RuntimeError(
-                    "DataParallel needs the same model on every rank, but parameter or buffer "
-                    f"{first[0]} has shape {first[1]}, dtype {first[2]}, trained {first[3]} on "
-                    f"rank 0, and on rank {rank} the same place has {found[0]} with shape "
-                    f"{found[1]}, dtype {found[2]}, trained {found[3]}"
+                    "DataParallel needs the same model and options on every rank, but "
+                    f"{name} is: {a} on rank 0; {b} on rank {rank}"
                 )
-        if len(other) != len(all_ranks[0]):
+        if list(first) != list(other):
             raise RuntimeError(
-                f"DataParallel needs the same model on every rank, but rank 0 has "
-                f"{len(all_ranks[0])} parameters and buffers and rank {rank} has {len(other)}; "
-                "check the shape and number of layers"
+                f"DataParallel needs parameters in the same order on every rank; rank {rank} "
+                "declares them in another order than rank 0"
             )
+
+
+def _shape_and_dtype(tensor: Tensor) -> str:
+    return f"shape {tensor.shape}, dtype {tensor.dtype.name}"
 
 
 def _broadcast_state(members: ProcessGroup, layers: Layer) -> None:

@@ -18,10 +18,11 @@ class Bucket:
         buffer: The group's memory; its ``array`` is what ``flat`` views.
         flat: One view per member: where the gradient lies.
         pending: Members whose gradient is not final yet in this backward.
+        under_way: Launched and not reduced yet.
         token: What ``allreduce_mean`` returned.
     """
 
-    __slots__ = ("buffer", "flat", "index", "members", "pending", "token")
+    __slots__ = ("buffer", "flat", "index", "members", "pending", "token", "under_way")
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class Bucket:
         self.flat = FlatBuffer(place, buffer.array, shapes)
         self.pending = len(members)
         self.token: Any = None
+        self.under_way = False
 
 
 def assign_buckets(

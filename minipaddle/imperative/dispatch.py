@@ -15,7 +15,14 @@ from typing import Any, ParamSpec, TypeVar
 
 from minipaddle.device.dtype import FLOATS, as_dtype
 from minipaddle.imperative.grad_node import UNCHANGED, GradNode, grad_state
-from minipaddle.imperative.operand import FUNCTIONS, check_inplace, coerce, explain, int_list
+from minipaddle.imperative.operand import (
+    FUNCTIONS,
+    NUMBERS,
+    check_inplace,
+    coerce,
+    explain,
+    int_list,
+)
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import REQUIRED, Op, Param, get_op
 
@@ -35,7 +42,7 @@ def {name}({signature}):
         {reads}
         if {mismatch}:
             raise AttributeError
-    except AttributeError:
+    except (AttributeError, TypeError, ValueError):  # an ndarray has a ``data`` of its own
         {operands} = coerce(op, ({operands}), {inplace})
         place = {first}.place
         {reads}
@@ -107,7 +114,7 @@ class _Source:
             signature=", ".join([*map(_parameter, op.params), "name=None"]),
             intercept=intercept if intercepted else "",
             first=self.first,
-            reads="; ".join(self.read(n) for n in names),
+            reads="\n        ".join(self.read(n) for n in names),
             mismatch=self.mismatch(),
             inplace=self.inplace,
             operands=", ".join(names) + ",",
@@ -116,6 +123,14 @@ class _Source:
         )
 
     def read(self, name: str) -> str:
+        """Takes the array out of an operand; a number is put into a tensor for the call."""
+        param = next(p for p in self.op.params if p.name == name)
+        if param.type == "Tensor|Scalar" and name != self.first:
+            # A number beside floats needs no thought.
+            return (
+                f"if {name}.__class__ in NUMBERS and {self.first}_.dtype in FLOATS: "
+                f"{name} = Tensor({name}, place)\n        {name}_ = {name}.data"
+            )
         if name in self.op.optional:
             return f"{name}_ = None if {name} is None else {name}.data"
         return f"{name}_ = {name}.data"
@@ -130,7 +145,11 @@ class _Source:
         tests = []
         for name in self.tensors[1:]:
             test = f"{name}.place is not place or {name}_.dtype is not {self.first}_.dtype"
+            if next(p for p in self.op.params if p.name == name).type == "Tensor|Scalar":
+                test = f"({name}_.__class__ not in NUMBERS and ({test}))"
             tests.append(f"({name} is not None and ({test}))" if name in self.op.optional else test)
+        if self.op.dtypes == "numeric":
+            tests.append(f"{self.first}_.dtype is BOOL")
         if self.op.dtypes == "float":
             tests.append(f"{self.first}_.dtype not in FLOATS")
         return " or ".join(tests) or f"{self.first}_ is None"
@@ -211,7 +230,9 @@ def _compile(op: Op, inplace: bool, intercepted: bool, straight: Any) -> Callabl
         "op": op,
         "kernels": op.inplace_kernels if inplace else op.kernels,
         "straight": straight,
+        "BOOL": as_dtype("bool"),
         "FLOATS": FLOATS,
+        "NUMBERS": NUMBERS,
         "GradNode": GradNode,
         "Tensor": Tensor,
         "UNCHANGED": UNCHANGED,

@@ -130,22 +130,28 @@ class _Run:
                 gradient = self.observe(node, gradient)
             gradients = self.gradients(node, gradient)
         claimed, self.claimed = self.claimed, []
-        try:
-            self.send(node, gradients, ready)
-        finally:
-            for leaf in claimed:
-                leaf.lock.release()
+        if claimed:  # their gradient is in place: let them go before anything can wait
+            for edge, part in zip(node.edges, gradients, strict=True):
+                if edge in claimed:
+                    edge.store(self.fitted(part, edge))
+                    edge.lock.release()
+        self.send(node, gradients, claimed, ready)
 
-    def send(self, node: Any, gradients: Iterable[Any], ready: list[Any]) -> None:
-        """Hands the gradients of a node's inputs on."""
+    def send(
+        self, node: Any, gradients: Iterable[Any], stored: list[Any], ready: list[Any]
+    ) -> None:
+        """Hands the gradients of a node's inputs on; those in ``stored`` have theirs."""
         uses, pending = self.uses, self.pending
         edge: Any
         for edge, part in zip(node.edges, gradients, strict=True):
             if edge not in uses:
                 continue
+            if edge in stored:
+                uses[edge] = 0
+                edge.notify()
+                continue
             if part is not None:
-                if part.shape != edge.shape or part.dtype is not edge.dtype:
-                    part = self.fit(part, edge)
+                part = self.fitted(part, edge)
                 held = pending.get(edge)
                 pending[edge] = part if held is None else self.sum(edge, held, part)
             left = uses[edge] = uses[edge] - 1
@@ -230,7 +236,7 @@ class _Run:
         own between the kernel and the end of this node, so then there is no writing ahead.
         """
         leaves = [edge for edge in node.edges if edge.__class__ is AccumulationNode]
-        if not leaves or self.targets is not None or any([leaf.hooks for leaf in leaves]):
+        if not leaves or self.targets is not None or any(leaf.hooks for leaf in leaves):
             return None
         into: list[Array | None] = []
         for edge in node.edges:
@@ -241,6 +247,12 @@ class _Run:
                     self.claimed.append(edge)
             into.append(home)
         return tuple(into) if self.claimed else None
+
+    def fitted(self, gradient: Any, edge: Any) -> Any:
+        """A gradient in the shape and dtype of what it belongs to."""
+        if gradient.shape == edge.shape and gradient.dtype is edge.dtype:
+            return gradient
+        return self.fit(gradient, edge)
 
     def fit(self, gradient: Any, edge: Edge) -> Any:
         return fit_gradient(namespace(edge.place), gradient, gradient.shape, edge)
@@ -309,8 +321,7 @@ class _RecordedRun(_Run):
         gradient = self.observe(node, gradient)
         if self.targets is None:
             self.add_to_leaf(node, gradient)
-            if node.reduce_hook is not None:
-                node.reduce_hook()
+            node.notify()
 
     def add_to_leaf(self, node: AccumulationNode, gradient: Any) -> None:
         if node.status is FULL:
@@ -399,6 +410,7 @@ def _saved_tensors(node: GradNode) -> list[Any]:
             continue
         edge = node if plan.is_output else node.edges[op.operands.index(plan.name)]
         tensor = Tensor(value, node.place, edge)
-        tensor.version = cell
+        if cell is not None:
+            tensor.version = cell
         values.append(tensor)
     return values

@@ -187,6 +187,16 @@ class AccumulationNode:
 
     def accumulate(self, gradient: Array) -> None:
         """Adds one backward's gradient, then tells the reducer."""
+        self.store(gradient)
+        self.notify()
+
+    def notify(self) -> None:
+        """Tells the reducer that this backward's gradient is final and in place."""
+        if self.reduce_hook is not None:
+            self.reduce_hook()
+
+    def store(self, gradient: Array) -> None:
+        """Adds one backward's gradient."""
         with self.lock:
             if self.replaced is not None:
                 total = self.kernels.add(self.replaced.data, gradient)
@@ -199,8 +209,6 @@ class AccumulationNode:
                 self.kernels.copy_(self.home, gradient)
             self.status = FULL
             self.version[0] += 1
-        if self.reduce_hook is not None:
-            self.reduce_hook()
 
     def read(self) -> Array:
         """The gradient's array; an EMPTY one is filled with zeros first."""
@@ -224,11 +232,11 @@ class AccumulationNode:
         self.cached = None
         if shown is None:
             return
-        shown.version = list(shown.version)
-        if self.flat is None:
-            self.home = None
+        if self.flat is None:  # the memory goes with it, and so does the record of its writes
+            self.home, self.version = None, [0, 0]
         else:
-            shown.data = self.kernels.assign(self.home)
+            shown.data, shown.version = self.kernels.assign(self.home), [0, 0]
+            self.version[0] += 1
 
     def replace(self, tensor: Any) -> None:
         """Lets an ordinary tensor stand for the gradient; None forgets the gradient."""
@@ -239,11 +247,12 @@ class AccumulationNode:
     def clear(self, set_to_zero: bool) -> None:
         """EMPTY (reads as zeros, keeps its memory) or NONE."""
         self.replaced = None
-        self.version[0] += 1
         if not set_to_zero or self.status is NONE:
             self._let_go()
             self.status = NONE
-        elif self.shown() is None and self.home is not None:
+            return
+        self.version[0] += 1
+        if self.shown() is None and self.home is not None:
             self.status = EMPTY
         else:  # whoever holds the tensor sees the zeros now, and may write to it
             if self.home is None:

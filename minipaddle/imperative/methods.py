@@ -164,6 +164,8 @@ def _index_entry(entry: Any) -> Any:
     if entry is None or entry is Ellipsis or isinstance(entry, slice):
         return entry
     try:
+        if isinstance(entry, (bool, np.bool_)):
+            raise TypeError
         return operator.index(entry)
     except TypeError:
         kind = type(entry).__name__

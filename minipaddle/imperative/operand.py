@@ -17,6 +17,9 @@ from minipaddle.ops.op import Op, Param
 # The bound functions by op name: the F of formulas over tensors. dispatch.bound fills it.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
+# Those that stand beside a float tensor as they are.
+NUMBERS = frozenset({float, int})
+
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -31,9 +34,14 @@ def coerce(op: Op, args: tuple[Any, ...], inplace: bool = False) -> list[Any]:
         TypeError: An operand is of a wrong type or dtype; the text names it.
         ValueError: Operands lie on different places.
     """
+    if args[0].__class__ in NUMBERS and not inplace and _is_plain_pair(op, args):
+        return [Tensor(args[0], args[1].place), args[1]]
     params = [p for p in op.params if p.is_tensor]
     place = _common_place(op, params, args)
     tensors = [_as_operand(op, p, a, place) for p, a in zip(params, args, strict=True)]
+    if inplace and not isinstance(args[0], Tensor):
+        kind = type(args[0]).__name__
+        raise TypeError(f"{op.name}_: x is written in place and must be a Tensor; got {kind}")
     arrays = [t for t in tensors if t is not None and not _is_number(t.data)]
     dtypes = list(dict.fromkeys(t.data.dtype for t in arrays))
     dtype = _common_dtype(op, dtypes, tensors, params) if op.name != "copy_" else dtypes[0]
@@ -41,7 +49,20 @@ def coerce(op: Op, args: tuple[Any, ...], inplace: bool = False) -> list[Any]:
         dtype = _inplace_dtype(op, tensors[0], dtype)
     if op.dtypes == "float" and dtype not in FLOATS:
         refuse_dtype(op, dtype)
+    if op.dtypes == "numeric" and dtype.kind == "b":
+        raise TypeError(f"{op.name}: takes floats and ints; got bool; convert with astype first")
     return [_to_dtype(op, p, t, dtype) for p, t in zip(params, tensors, strict=True)]
+
+
+def _is_plain_pair(op: Op, args: tuple[Any, ...]) -> bool:
+    """Whether these are a number and a float tensor, as in ``1.0 - x``, for an op that takes it."""
+    return (
+        len(args) == 2
+        and op.params[0].type == "Tensor|Scalar"
+        and isinstance(args[1], Tensor)
+        and not _is_number(args[1].data)
+        and args[1].data.dtype in FLOATS
+    )
 
 
 def _inplace_dtype(op: Op, first: Tensor | None, result: DType) -> DType:

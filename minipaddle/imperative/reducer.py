@@ -13,7 +13,7 @@ import queue
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -89,6 +89,14 @@ def _work(tasks: queue.SimpleQueue[Callable[[], None] | None]) -> None:
         del task  # a waiting thread must keep nothing alive
 
 
+class _Failure(NamedTuple):
+    """What went wrong with a bucket, and in which thread."""
+
+    bucket: Bucket
+    error: BaseException
+    thread: int
+
+
 class Reducer:
     """Averages the gradients of some parameters over the ranks of a group.
 
@@ -130,7 +138,7 @@ class Reducer:
         self.comm_pool_ = CommPool(self.nrings if group.blocking else 1)
         self.comm_op_count_ = 0
         self.cv_ = threading.Condition()
-        self._failure: tuple[Bucket, BaseException] | None = None
+        self._failure: _Failure | None = None
         self._held: Callable[[], None] | None = None
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._hook_leaves()
@@ -206,6 +214,7 @@ class Reducer:
             launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
             with self.cv_:
                 self.comm_op_count_ += 1
+                bucket.under_way = True
                 alone = self.comm_op_count_ == 1
             self.next_group_ += 1
             if alone and bucket is self.buckets[-1]:
@@ -223,10 +232,11 @@ class Reducer:
             bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
         except BaseException as error:
             with self.cv_:
-                self._failure = self._failure or (bucket, error)
+                self._failure = self._failure or _Failure(bucket, error, threading.get_ident())
         finally:
             with self.cv_:
                 self.comm_op_count_ -= 1
+                bucket.under_way = False
                 self.cv_.notify_all()
 
     def _end_of_backward(self, error: BaseException | None) -> None:
@@ -255,8 +265,8 @@ class Reducer:
         Raises:
             TimeoutError: A bucket was not done within the group's limit.
         """
-        held, self._held = self._held, None
-        if held is not None:
+        if self._held is not None and self._failure is None:
+            held, self._held = self._held, None
             held()
         limit = self.group.timeout + _GRACE
         with self.cv_:
@@ -265,10 +275,11 @@ class Reducer:
             )
             failure = self._failure
         if failure is not None:
-            bucket, error = failure
-            raise _explained(error, self._describe(bucket)) from error
+            if failure.thread == threading.get_ident() and not isinstance(failure.error, Exception):
+                raise failure.error  # Ctrl-C in the thread of backward stays what it is
+            raise _explained(failure.error, self._describe(failure.bucket)) from failure.error
         if not in_time:
-            waiting = self.buckets[max(0, self.next_group_ - self.comm_op_count_)]
+            waiting = next(bucket for bucket in self.buckets if bucket.under_way)
             raise TimeoutError(f"{self._describe(waiting)}: timeout, not done after {limit:g} s")
         for bucket in self.buckets:
             self.group.wait_comm(bucket.token)
@@ -357,6 +368,10 @@ def _numel(node: AccumulationNode) -> int:
 
 def _explained(error: BaseException, where: str) -> BaseException:
     """An error of the same kind whose text says which bucket it struck."""
-    text = f"{where} failed: {type(error).__name__}: {error}"
+    try:
+        reason = str(error)
+    except Exception:  # a broken __str__ must not hide what it belongs to
+        reason = "(its text cannot be made)"
+    text = f"{where} failed: {type(error).__name__}: {reason}"
     kind = TimeoutError if isinstance(error, TimeoutError) else RuntimeError
     return kind(text)

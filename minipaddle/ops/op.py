@@ -134,8 +134,20 @@ class KernelTable(dict[Place, Kernel]):
                 f"op {self.op_name!r} has no kernel for {kind} (registered: {have}); add one: "
                 f'@kernel("{self.op_name}", "{kind}")'
             )
+        if not OPS[self.op_name].operands:
+            found = _on_device(found, place)
         self[place] = found
         return found
+
+
+def _on_device(create: Kernel, place: Place) -> Kernel:
+    """A kernel without operands that tell the device: it makes its arrays on ``place``."""
+
+    def kernel_of_place(*args: Any) -> Any:
+        place.backend.set_device(place.index)
+        return create(*args)
+
+    return kernel_of_place
 
 
 def _bind_namespace(composite: Kernel, functions: Namespace) -> Kernel:

@@ -47,7 +47,7 @@ def check_fewer_on_rank_1_are_refused(group):
 def check_other_names_are_refused(group):
     net = nn.Layer()
     setattr(net, "ab"[group.rank], nn.Linear(2, 2))
-    refused(group, net, "a.weight", "b.weight")
+    refused(group, net, "a.weight", "absent on rank 1")
 
 
 def check_other_trained_parameters_are_refused(group):

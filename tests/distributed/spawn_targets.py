@@ -57,6 +57,10 @@ def hold(lock, folder):
     return ParallelEnv().rank
 
 
+def answer(connection):
+    connection.send(f"from rank {ParallelEnv().rank}")
+
+
 class Skipped(BaseException):
     pass
 
@@ -154,6 +158,13 @@ def fail_beside_a_collective(folder):
         told.with_suffix(".part").write_text(str(error))
         told.with_suffix(".part").rename(told)
         raise
+
+
+def die_beside_a_collective():
+    dist.init_parallel_env()
+    if ParallelEnv().rank == 1:
+        _leave_by_signal()
+    dist.all_reduce(paddle.ones([4]))
 
 
 def fail_with_broken_group():

@@ -99,6 +99,14 @@ def test_locks_can_be_arguments(method, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1"]
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_pipes_can_be_arguments(method):
+    ours, theirs = multiprocessing.Pipe()
+    with ours, theirs:
+        spawn(targets.answer, args=(theirs,), nprocs=1, start_method=method)
+        assert ours.poll(10) and ours.recv() == "from rank 0"
+
+
 def test_without_join_the_context_waits(tmp_path):
     context = spawn(targets.finish_late, args=(str(tmp_path),), nprocs=2, join=False)
     assert isinstance(context, MultiprocessContext)
@@ -296,6 +304,14 @@ def test_a_held_port_is_free_for_the_child_only():
         first = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port {first} cannot be used"):
             _PortHold(1, first)
+
+
+def test_without_room_for_its_files_a_job_holds_no_port(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(FileNotFoundError):
+        spawn(operator.neg, args=(1,), nprocs=2)
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_start_that_fails_leaves_nothing(monkeypatch, tmp_path):

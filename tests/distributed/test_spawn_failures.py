@@ -181,6 +181,14 @@ def test_peers_in_a_collective_learn_of_the_failure_at_once(monkeypatch, tmp_pat
     assert "ValueError: the-reason" in (tmp_path / "told").read_text()
 
 
+def test_a_killed_rank_is_named_before_the_peer_that_waited_for_it(monkeypatch, tmp_path):
+    with (
+        nothing_left(monkeypatch, tmp_path),
+        pytest.raises(ProcessFailedError, match=r"Process 1 of 2 .* was killed by SIGKILL"),
+    ):
+        spawn(targets.die_beside_a_collective, nprocs=2)
+
+
 def test_a_group_that_cannot_be_aborted_hides_nothing():
     with pytest.raises(ProcessFailedError, match="ValueError: the-reason"):
         spawn(targets.fail_with_broken_group, nprocs=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from minipaddle.ops.op import formula
@@ -52,7 +53,8 @@ def linear_grad(F: Any, x: Any, weight: Any, out_grad: Any) -> tuple[Any, ...]:
     x_grad = None if weight is None else F.matmul(out_grad, weight, False, True)
     weight_grad = None
     if x is not None:
-        rows = F.reshape(x, (-1, tuple(x.shape)[-1]))
-        g = F.reshape(out_grad, (-1, tuple(out_grad.shape)[-1]))
+        count = math.prod(tuple(x.shape)[:-1])
+        rows = F.reshape(x, (count, tuple(x.shape)[-1]))
+        g = F.reshape(out_grad, (count, tuple(out_grad.shape)[-1]))
         weight_grad = F.matmul(rows, g, True, False)
     return x_grad, weight_grad, out_grad

@@ -32,15 +32,15 @@ WHOLE: Block = ()
 
 def blocks(shape: tuple[int, ...], itemsize: int) -> Iterator[Block]:
     """Cuts an array of ``shape`` into pieces of about BLOCK_BYTES, in memory order."""
-    limit = max(1, BLOCK_BYTES // itemsize)
     inner = math.prod(shape)
+    if inner * itemsize <= BLOCK_BYTES:
+        yield WHOLE
+        return
+    limit = max(1, BLOCK_BYTES // itemsize)
     axis = 0
     while axis < len(shape) and inner > limit:
         inner //= shape[axis]
         axis += 1
-    if axis == 0:
-        yield WHOLE
-        return
     step = max(1, limit // inner)
     for outer in np.ndindex(*shape[: axis - 1]):
         for start in range(0, shape[axis - 1], step):
@@ -63,11 +63,13 @@ def cut(array: Array, block: Block, ndim: int) -> Array:
 
 
 def flattened(arrays: list[Array]) -> list[Array]:
-    """The arrays as 1-D views where all are C-contiguous and of one shape; else as they are.
+    """Large arrays as 1-D views, where all are C-contiguous and of one shape; else as they are.
 
     One long axis makes the longest blocks and the cheapest cuts.
     """
     shape = arrays[0].shape
+    if arrays[0].nbytes <= BLOCK_BYTES or len(shape) < 2:
+        return arrays
     if all(a.shape == shape and a.flags.c_contiguous for a in arrays):
         return [a.reshape(-1) for a in arrays]
     return arrays
@@ -82,8 +84,8 @@ def for_each_block(
     raises on another thread is raised here.
     """
     count = math.prod(shape) * itemsize // (BLOCK_BYTES * MIN_BLOCKS_A_THREAD)
-    threads = min(count, thread_count())
-    if threads < 2:
+    threads = min(count, thread_count()) if count > 1 else 1
+    if threads == 1:
         work(blocks(shape, itemsize))
         return
     shares = [islice(blocks(shape, itemsize), i, None, threads) for i in range(threads)]
@@ -99,7 +101,9 @@ def for_each_block(
             raise failure
 
 
-_Task = tuple[Callable[[Iterator[Block]], None], Iterator[Block], "queue.SimpleQueue[object]"]
+_Task = tuple[
+    Callable[[Iterator[Block]], None], Iterator[Block], "queue.SimpleQueue[BaseException | None]"
+]
 _tasks: queue.SimpleQueue[_Task] = queue.SimpleQueue()
 _owner = 0
 _start = threading.Lock()

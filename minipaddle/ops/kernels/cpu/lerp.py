@@ -58,12 +58,12 @@ def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
     dtype = _compute_dtype(out.dtype)
     weight = _number_or_array(weight, dtype)
     direct = out is not x and dtype == out.dtype
-    if isinstance(weight, np.ndarray):
+    if isinstance(weight, float):
+        out, x, y = flattened([out, x, y])
+    else:
         out, x, y, weight = flattened([out, x, y, weight])
         if weight.size * 4 <= out.size:
             weight = _Pivots(weight)
-    else:
-        out, x, y = flattened([out, x, y])
 
     def work(share: Iterable[Block]) -> None:
         # An overflow of y - x raises, which costs no pass of its own; that block alone is redone.
@@ -72,7 +72,8 @@ def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
             for block in share:
                 target = cut(out, block, out.ndim)
                 result = target if direct else np.empty(target.shape, dtype)
-                start, end = (cut(a, block, out.ndim).astype(dtype, copy=False) for a in (x, y))
+                start = cut(x, block, out.ndim).astype(dtype, copy=False)
+                end = cut(y, block, out.ndim).astype(dtype, copy=False)
                 w = _weight_part(weight, block, out.ndim)
                 if not isinstance(w, float) and (scratch is None or scratch.shape != result.shape):
                     scratch = np.empty(result.shape, dtype)
@@ -110,7 +111,7 @@ class _Pivots:
 
     def __init__(self, weight: Array, factor: Array | None = None, from_y: Any = None) -> None:
         self.weight = weight
-        self.factor = factor
+        self.factor: Any = factor
         self.from_y = from_y
         if factor is None:
             far = weight >= 0.5
@@ -230,7 +231,8 @@ def lerp_grad(
                     _weight_gradient(sums[2], block, g, (x, y))
 
     if any(s is not None and s.axes for s in sums):
-        work(blocks(out_grad.shape, dtype.itemsize))  # one thread: it adds up in a fixed order
+        # One thread: it adds up in a fixed order.
+        work(blocks(out_grad.shape, dtype.itemsize))
     else:
         for_each_block(work, out_grad.shape, dtype.itemsize)
     return [None if s is None else s.result() for s in sums]

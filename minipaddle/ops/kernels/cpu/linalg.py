@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from minipaddle.device.dtype import is_half
@@ -40,9 +42,17 @@ def matmul(x: Array, y: Array, transpose_x: bool = False, transpose_y: bool = Fa
     return out.squeeze(-1) if columns else out
 
 
+def _rows(x: Array) -> Array:
+    """``x`` as a matrix; the number of rows is told, as -1 is ambiguous where a row is empty."""
+    return x if x.ndim == 2 else x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
 @kernel("linear", "cpu")
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
-    flat = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    if is_half(x.dtype):  # the bias joins before the only rounding
+        wide = [None if a is None else a.astype(_FLOAT32) for a in (x, weight, bias)]
+        return linear(*wide).astype(x.dtype)
+    flat = _rows(x)
     out = _product(flat, weight)
     if bias is not None:
         np.add(out, bias, out=out)
@@ -57,9 +67,7 @@ def linear_grad(
     wanted: tuple[bool, ...],
     into: tuple[Array | None, ...] | None,
 ) -> tuple[Array | None, Array | None, Array | None]:
-    flat = out_grad
-    if out_grad.ndim != 2:
-        flat = out_grad.reshape(-1, out_grad.shape[-1])
+    flat = _rows(out_grad)
     to_x, to_weight, to_bias = into if into is not None else (None, None, None)
     x_grad = weight_grad = bias_grad = None
     if weight is not None:
@@ -68,7 +76,7 @@ def linear_grad(
         else:
             x_grad = _product(flat, weight.T).reshape(*out_grad.shape[:-1], weight.shape[0])
     if x is not None:
-        weight_grad = _product(x.reshape(-1, x.shape[-1]).T, flat, to_weight)
+        weight_grad = _product(_rows(x).T, flat, to_weight)
     if wanted[2]:
         bias_grad = _column_sums(flat, to_bias)
     return x_grad, weight_grad, bias_grad

@@ -44,5 +44,5 @@ def mse_loss_grad(
     factor = 2.0 / max(1, gradient.size) if reduction == "mean" else 2.0
     np.multiply(gradient, out_grad * gradient.dtype.type(factor), out=gradient)
     if half:
-        gradient = gradient.astype(out_grad.dtype)
-    return gradient if wanted[0] else None, np.negative(gradient) if wanted[1] else None
+        gradient = np.asarray(gradient.astype(out_grad.dtype))
+    return gradient if wanted[0] else None, np.asarray(np.negative(gradient)) if wanted[1] else None

@@ -25,7 +25,7 @@ def _sum(x: Array, axis: tuple[int, ...] | None, keepdim: bool) -> Array:
 def sum(
     x: Array, axis: tuple[int, ...] | None = None, dtype: Any = None, keepdim: bool = False
 ) -> Array:
-    if dtype is None and x.dtype.kind in "bi":
+    if dtype is None and x.dtype.kind in "biu":
         dtype = _INT64
     return _sum(x if dtype is None else x.astype(dtype, copy=False), axis, keepdim)
 

@@ -26,7 +26,8 @@ def expand(x: Array, shape: tuple[int, ...]) -> Array:
 
 @kernel("getitem", "cpu")
 def getitem(x: Array, index: Any) -> Array:
-    return np.asarray(x[index])
+    # With an ellipsis NumPy gives a view also where the index names a single element.
+    return x[index if Ellipsis in index else (*index, Ellipsis)]
 
 
 @kernel("put_slice", "cpu")
