@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from minipaddle.device.flags import define_device_variables, selected_index
 from minipaddle.device.generator import Generator
 
 PLUGINS_ENV = "MINIPADDLE_PLUGINS"
@@ -115,6 +116,10 @@ def register_backend(backend: Backend) -> Backend:
     if backend.name in _backends:
         raise ValueError(f"a backend named {backend.name!r} is registered already")
     _backends[backend.name] = backend
+    if backend.name != "cpu":
+        define_device_variables(
+            backend.name, backend.visible_devices_env, backend.selected_devices_env
+        )
     return backend
 
 
@@ -161,11 +166,18 @@ def get_backend(name: str) -> Backend:
 
 
 def get_place(device: str | Place) -> Place:
-    """The place that ``"cpu"``, ``"gpu"`` (= ``"gpu:0"``) or ``"gpu:1"`` names.
+    """The place that ``"cpu"``, ``"gpu"`` or ``"gpu:1"`` names.
+
+    Without a number it is the first device that FLAGS_selected_gpus names, else device 0.
 
     Raises:
         TypeError: ``device`` is neither a string nor a Place.
         ValueError: The text names no device, or the device is not there.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.device.get_place("cpu")
+        Place(cpu)
     """
     if isinstance(device, Place):
         return device
@@ -174,7 +186,8 @@ def get_place(device: str | Place) -> Place:
     match = re.fullmatch(r"([a-z]+)(?::(\d+))?", device)
     if match is None:
         raise ValueError(f"device must look like 'cpu', 'gpu' or 'gpu:0'; got {device!r}")
-    kind, index = match[1], int(match[2] or 0)
+    kind = match[1]
+    index = int(match[2]) if match[2] is not None else selected_index(kind)
     found = _places.get((kind, index))
     return found if found is not None else _new_place(kind, index)
 
@@ -191,6 +204,11 @@ def _new_place(kind: str, index: int) -> Place:
 def current_place() -> Place:
     """The place where new tensors are made."""
     return _current if _current is not None else get_place("cpu")
+
+
+def chosen_place() -> Place | None:
+    """The place that ``set_device`` has chosen, or None if it was never called."""
+    return _current
 
 
 def set_device(device: str | Place) -> Place:

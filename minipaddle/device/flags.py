@@ -180,10 +180,10 @@ def set_flags(flags: Mapping[str, FlagValue]) -> None:
 
     Example:
         >>> import minipaddle as paddle
-        >>> paddle.set_flags({"FLAGS_sort_sum_gradient": True})
-        >>> paddle.get_flags("FLAGS_sort_sum_gradient")
-        {'FLAGS_sort_sum_gradient': True}
-        >>> paddle.set_flags({"FLAGS_sort_sum_gradient": False})
+        >>> paddle.set_flags({"FLAGS_nccl_nrings": 2})
+        >>> paddle.get_flags("FLAGS_nccl_nrings")
+        {'FLAGS_nccl_nrings': 2}
+        >>> paddle.set_flags({"FLAGS_nccl_nrings": 1})
     """
     if not isinstance(flags, dict):
         raise TypeError(f"flags must be a dict of name to value; got {type(flags).__name__}")
@@ -282,6 +282,19 @@ def device_index(device_id: str, variable: str, environ: Mapping[str, str]) -> i
     return visible.index(device_id)
 
 
+def selected_index(kind: str) -> int:
+    """The index of the first device that the kind's selecting flag names; 0 if it names none.
+
+    Raises:
+        ValueError: The id that the flag names is not visible.
+    """
+    if kind not in _device_variables:
+        return 0
+    visible, selected = _device_variables[kind]
+    text = str(get_flag(selected)).strip()
+    return device_index(parse_ids(text, selected)[0], visible, os.environ) if text else 0
+
+
 def pg_timeout_seconds() -> float:
     """How long a process waits for its peers: PADDLE_PG_TIMEOUT (in ms), by default 1,800 s.
 
@@ -305,5 +318,3 @@ define_flag("FLAGS_selected_devices", "", "Ids of the devices to use, whatever t
 define_device_variables("gpu", "CUDA_VISIBLE_DEVICES", None)
 define_device_variables("xpu", None, None)
 define_flag("FLAGS_nccl_nrings", 1, "Number of communication rings of a group.", (1, 8))
-define_flag("FLAGS_sort_sum_gradient", False, "Sums gradients in the order of the ops.")
-define_flag("FLAGS_check_nan_inf", False, "Raises at the first op whose result is not finite.")

@@ -19,7 +19,6 @@ from minipaddle.distributed.collective import (
 )
 from minipaddle.distributed.group import (
     Group,
-    abort_default_group,
     destroy_process_group,
     get_group,
     get_rank,
@@ -31,14 +30,15 @@ from minipaddle.distributed.group import (
 from minipaddle.distributed.parallel import DataParallel, ParallelStrategy
 from minipaddle.distributed.process_group import register_process_group
 from minipaddle.distributed.spawn import spawn
+from minipaddle.distributed.spawn_job import ProcessFailedError
 
 __all__ = [
     "DataParallel",
     "Group",
     "ParallelEnv",
     "ParallelStrategy",
+    "ProcessFailedError",
     "ReduceOp",
-    "abort_default_group",
     "all_gather",
     "all_gather_object",
     "all_reduce",

@@ -267,6 +267,14 @@ def send(tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool
     Raises:
         AssertionError: ``dst`` is not in the group.
         ValueError: ``dst`` is no int, or this process itself.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> def give(x):
+        ...     if paddle.distributed.get_rank() == 0:
+        ...         paddle.distributed.send(x, dst=1)
+        ...     else:
+        ...         paddle.distributed.recv(x, src=0)
     """
     members = members_of(group)
     if members is not None:
@@ -285,6 +293,14 @@ def recv(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool
     Raises:
         AssertionError: ``src`` is not in the group.
         ValueError: ``src`` is no int, or this process itself.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> def take(x):
+        ...     if paddle.distributed.get_rank() == 1:
+        ...         paddle.distributed.recv(x, src=0)
+        ...     else:
+        ...         paddle.distributed.send(x, dst=1)
     """
     members = members_of(group)
     if members is not None:

@@ -101,18 +101,25 @@ class DataParallel(Layer):
             "last_comm_buffer_size": last_comm_buffer_size,
             "nrings": members.nrings if strategy is None else strategy.nrings,
         }
+        self._reducer = self._make_reducer(members, options)
+
+    def _make_reducer(self, members: ProcessGroup, options: dict[str, Any]) -> Reducer:
         # What is wrong on one rank alone must not leave the others waiting for it, so each rank
         # tells the others what it has before it looks at what is wrong.
-        _check_same_models(members, layers, options)
+        _check_same_models(members, self._layers, options)
         _check_rings(members, options["nrings"])
         trained = self._trained_parameters()
-        _broadcast_state(members, layers)
-        limits = [int(last_comm_buffer_size * _MEGABYTE), int(comm_buffer_size * _MEGABYTE)]
+        _broadcast_state(members, self._layers)
         # Channels of its own: two models in one backward are then free to finish in any order.
         own = members.new_group(range(members.world_size))
         assert own is not None
-        self._reducer = Reducer(trained, own, limits, find_unused_parameters, options["nrings"])
-        self._close = weakref.finalize(self._reducer, own.destroy)
+        sizes = (options["last_comm_buffer_size"], options["comm_buffer_size"])
+        limits = [int(megabytes * _MEGABYTE) for megabytes in sizes]
+        reducer = Reducer(
+            trained, own, limits, options["find_unused_parameters"], options["nrings"]
+        )
+        weakref.finalize(reducer, own.destroy)
+        return reducer
 
     def _trained_parameters(self) -> list[tuple[str, Parameter]]:
         trained = [

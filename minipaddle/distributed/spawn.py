@@ -89,7 +89,7 @@ def spawn(
     """
     method = _check_call(func, args, nprocs, options)
     environ = selection_environ()
-    chosen = devices._current
+    chosen = devices.chosen_place()
     place = None if chosen is None else str(chosen)
     backend = find_kind(choose_kind(options, environ, place, present_kinds))
     ids = resolve_devices(backend, nprocs, options, environ, _device_count(backend))

@@ -182,6 +182,22 @@ def _seed(tensor: Tensor, gradient: Tensor | None, what: str) -> Tensor:
     return gradient
 
 
+def _differentiable(
+    value: Any, name: str, blocked: list[Tensor]
+) -> tuple[list[Tensor], list[Edge]]:
+    """``value`` as a list of distinct tensors that a gradient flows to, and their edges."""
+    tensors = _as_list(value, name)
+    _check_distinct(tensors, name)
+    edges: list[Edge] = []
+    for i, tensor in enumerate(tensors):
+        if tensor.edge is None:
+            raise ValueError(f"{name}[{i}] has no gradient: its stop_gradient is True")
+        if any(tensor is other for other in blocked):
+            raise ValueError(f"{name}[{i}] is also in no_grad_vars")
+        edges.append(tensor.edge)
+    return tensors, edges
+
+
 def _distinct(gradients: list[Any], seeds: list[Tensor]) -> list[Any]:
     """The gradients, copied where one tensor stands for several of them or is the user's own."""
     seen = {id(seed) for seed in seeds}
@@ -305,31 +321,24 @@ def grad(
     """
     if not only_inputs:
         raise ValueError("only_inputs must be True; call backward() to fill every leaf's grad")
-    outputs, inputs = _as_list(outputs, "outputs"), _as_list(inputs, "inputs")
-    _check_distinct(outputs, "outputs")
-    _check_distinct(inputs, "inputs")
     blocked = [] if no_grad_vars is None else _as_list(no_grad_vars, "no_grad_vars")
-    for name, tensors in (("outputs", outputs), ("inputs", inputs)):
-        for i, tensor in enumerate(tensors):
-            if tensor.edge is None:
-                raise ValueError(f"{name}[{i}] has no gradient: its stop_gradient is True")
-            if any(tensor is other for other in blocked):
-                raise ValueError(f"{name}[{i}] is also in no_grad_vars")
+    outputs, starts = _differentiable(outputs, "outputs", blocked)
+    inputs, targets = _differentiable(inputs, "inputs", blocked)
     seeds = _seeds(outputs, grad_outputs, "grad_outputs")
     found = run_backward(
-        [(t.edge, s if create_graph else s.data) for t, s in zip(outputs, seeds, strict=True)],
+        [(e, s if create_graph else s.data) for e, s in zip(starts, seeds, strict=True)],
         create_graph if retain_graph is None else retain_graph,
         create_graph,
-        [t.edge for t in inputs],
+        targets,
         [t.edge for t in blocked if t.edge is not None],
     )
-    missing = [i for i, t in enumerate(inputs) if t.edge not in found]
+    missing = [i for i, target in enumerate(targets) if target not in found]
     if missing and not allow_unused:
         raise RuntimeError(
             f"the outputs do not depend on inputs[{missing[0]}]; with allow_unused=True its "
             "gradient is None"
         )
-    gradients = [found.get(t.edge) for t in inputs]
+    gradients = [found.get(target) for target in targets]
     if create_graph:
         return _distinct(gradients, seeds)
     # A copy: the run may have handed one array to two inputs, or a view that cannot be written.

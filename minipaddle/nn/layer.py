@@ -12,9 +12,9 @@ from typing import Any
 from minipaddle.device.dtype import DType, as_dtype
 from minipaddle.imperative.tensor import Parameter, Tensor
 from minipaddle.nn.initializer import Constant, Initializer, ParamAttr, XavierUniform
+from minipaddle.nn.parameter import make_parameter
 
 _instances: Counter[str] = Counter()
-_parameter_names: set[str] = set()
 _hook_numbers = itertools.count()
 
 
@@ -221,31 +221,11 @@ class Layer:
         """
         if attr is False:
             return None
-        attr = ParamAttr.of(attr)
-        initializer = attr.initializer or default_initializer
-        if initializer is None:
-            initializer = Constant(0.0) if is_bias else XavierUniform()
-        value = initializer(shape, self._dtype if dtype is None else as_dtype(dtype))
-        parameter = Parameter(value.data, value.place, self._parameter_name(attr.name, is_bias))
-        parameter.trainable = attr.trainable
-        parameter.optimize_attr = {"learning_rate": attr.learning_rate}
-        parameter.regularizer = attr.regularizer
-        parameter.need_clip = attr.need_clip
-        return parameter
-
-    def _parameter_name(self, given: str | None, is_bias: bool) -> str:
-        if given is not None:
-            if given in _parameter_names:
-                raise ValueError(f"a parameter named {given!r} exists already")
-            _parameter_names.add(given)
-            return given
-        letter = "b" if is_bias else "w"
-        for number in itertools.count():
-            name = f"{self.full_name()}.{letter}_{number}"
-            if name not in _parameter_names:
-                _parameter_names.add(name)
-                return name
-        raise AssertionError  # count() never ends
+        if default_initializer is None:
+            default_initializer = Constant(0.0) if is_bias else XavierUniform()
+        element = self._dtype if dtype is None else as_dtype(dtype)
+        stem = f"{self._full_name}.{'b' if is_bias else 'w'}"
+        return make_parameter(shape, element, ParamAttr.of(attr), default_initializer, stem)
 
     # ---- walking ----
 

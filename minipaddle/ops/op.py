@@ -171,10 +171,10 @@ class InplaceTable(dict[Place, Kernel]):
     def __missing__(self, place: Place) -> Kernel:
         found = self.registered.get(place.backend.name)
         if found is None:
-            compute, copy_ = self.op.kernels[place], namespace(place).copy_
+            compute, write = self.op.kernels[place], namespace(place).copy_
 
             def found(x: Array, *args: Any) -> Array:
-                copy_(x, compute(x, *args))
+                write(x, compute(x, *args))
                 return x
 
         self[place] = found

@@ -3,7 +3,14 @@
 import pytest
 
 from minipaddle.device import flags
-from minipaddle.device.flags import device_index, get_flags, parse_ids, set_flags, visible_ids
+from minipaddle.device.flags import (
+    define_flag,
+    device_index,
+    get_flags,
+    parse_ids,
+    set_flags,
+    visible_ids,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +22,9 @@ def clean_flags(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+define_flag("FLAGS_a_switch", False, "A flag of these tests.")
+
+
 @pytest.mark.parametrize(
     ("name", "default"),
     [
@@ -22,8 +32,7 @@ def clean_flags(monkeypatch):
         ("FLAGS_selected_gpus", ""),
         ("FLAGS_selected_xpus", ""),
         ("FLAGS_nccl_nrings", 1),
-        ("FLAGS_sort_sum_gradient", False),
-        ("FLAGS_check_nan_inf", False),
+        ("FLAGS_a_switch", False),
     ],
 )
 def test_every_public_flag_has_its_default(name, default):
@@ -61,11 +70,11 @@ def test_an_unknown_flag_names_those_like_it():
 def test_the_environment_decides_until_set_flags_does(monkeypatch):
     monkeypatch.setenv("FLAGS_selected_xpus", "4, 10")
     monkeypatch.setenv("FLAGS_nccl_nrings", "3")
-    monkeypatch.setenv("FLAGS_check_nan_inf", "True")
-    assert get_flags(["FLAGS_selected_xpus", "FLAGS_nccl_nrings", "FLAGS_check_nan_inf"]) == {
+    monkeypatch.setenv("FLAGS_a_switch", "True")
+    assert get_flags(["FLAGS_selected_xpus", "FLAGS_nccl_nrings", "FLAGS_a_switch"]) == {
         "FLAGS_selected_xpus": "4, 10",
         "FLAGS_nccl_nrings": 3,
-        "FLAGS_check_nan_inf": True,
+        "FLAGS_a_switch": True,
     }
     set_flags({"FLAGS_nccl_nrings": 2})
     monkeypatch.setenv("FLAGS_nccl_nrings", "5")
@@ -87,8 +96,8 @@ def test_a_bad_variable_is_named_with_the_bounds(monkeypatch, text):
         ("FLAGS_nccl_nrings", True),
         ("FLAGS_nccl_nrings", 1.5),
         ("FLAGS_nccl_nrings", None),
-        ("FLAGS_check_nan_inf", "maybe"),
-        ("FLAGS_check_nan_inf", 2),
+        ("FLAGS_a_switch", "maybe"),
+        ("FLAGS_a_switch", 2),
         ("FLAGS_selected_gpus", [4, 5]),
         ("FLAGS_selected_gpus", 1.0),
     ],
@@ -102,8 +111,8 @@ def test_a_refused_value_changes_nothing(name, value):
 @pytest.mark.parametrize(
     ("name", "value", "read"),
     [
-        ("FLAGS_check_nan_inf", 1, True),
-        ("FLAGS_check_nan_inf", "off", False),
+        ("FLAGS_a_switch", 1, True),
+        ("FLAGS_a_switch", "off", False),
         ("FLAGS_nccl_nrings", "8", 8),
         ("FLAGS_selected_gpus", 4, "4"),
     ],
@@ -130,13 +139,13 @@ def test_a_plugin_defines_its_flag():
 
 def test_what_set_flags_has_set_goes_on_top_of_the_environment(monkeypatch):
     monkeypatch.setenv("FLAGS_selected_xpus", "1")
-    set_flags({"FLAGS_selected_xpus": "10", "FLAGS_check_nan_inf": True})
-    assert flags.flag_environ() == {"FLAGS_selected_xpus": "10", "FLAGS_check_nan_inf": "1"}
+    set_flags({"FLAGS_selected_xpus": "10", "FLAGS_a_switch": True})
+    assert flags.flag_environ() == {"FLAGS_selected_xpus": "10", "FLAGS_a_switch": "1"}
     assert flags.selection_environ()["FLAGS_selected_xpus"] == "10"
-    monkeypatch.setenv("FLAGS_check_nan_inf", "0")
+    monkeypatch.setenv("FLAGS_a_switch", "0")
     flags.apply_environ({"FLAGS_selected_xpus": "11"})
     assert get_flags("FLAGS_selected_xpus") == {"FLAGS_selected_xpus": "11"}
-    assert get_flags("FLAGS_check_nan_inf") == {"FLAGS_check_nan_inf": True}
+    assert get_flags("FLAGS_a_switch") == {"FLAGS_a_switch": True}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import warnings
 
 import minipaddle as paddle
-from tests.distributed.jobs import dist, from_all, raises
+from tests.distributed.jobs import SECONDS_TO_MEET, dist, from_all, raises
 
 nn = paddle.nn
 
@@ -21,6 +21,8 @@ def check_names_and_numbers(group):
     assert world.rank == dist.get_rank() == dist.ParallelEnv().rank
     assert dist.get_world_size() == 3 and dist.get_world_size(group) == 3
     assert dist.get_group(group.id) is group and group.id > 0
+    for one in (world, group):  # from PADDLE_PG_TIMEOUT
+        assert one.process_group.timeout == SECONDS_TO_MEET
     assert len(set(from_all(group.id, group))) == 1
     for unknown in (10_000, -1):
         with raises(ValueError, str(unknown)):

@@ -22,40 +22,49 @@ dist = paddle.distributed
 
 SECONDS_PER_CHECK = 30.0
 FOLDER = "MINIPADDLE_TEST_FOLDER"  # where the processes of a job may leave files for one another
+# Seconds that the group of a check waits for a rank; the processes themselves meet without haste.
+LIMIT = "MINIPADDLE_TEST_LIMIT"
+SECONDS_TO_MEET = 20.0
 
 
 class CheckTimeout(BaseException):
     """A check ran longer than its limit."""
 
 
-def checks_of(module):
-    """Names of the checks of a module."""
-    functions = inspect.getmembers(module, inspect.isfunction)
-    return [name for name, function in functions if name.startswith("check_")]
+def checks_of(*modules):
+    """The checks of some modules, by name."""
+    return {
+        name: function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if name.startswith("check_")
+    }
 
 
-def run(module, nprocs=2, **environ):
-    """Runs the checks of a module; returns for each its errors by rank, "" where it went well."""
+def run(*modules, nprocs=2, **environ):
+    """Runs the checks of some modules; returns the errors of each by rank, "" for none."""
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryDirectory(prefix="minipaddle-jobs-") as folder,
     ):
         patch.setenv(FOLDER, folder)
-        patch.setenv("PADDLE_PG_TIMEOUT", "20000")
+        patch.setenv("PADDLE_PG_TIMEOUT", str(1000 * SECONDS_TO_MEET))
         for name, value in environ.items():
             patch.setenv(name, value)
-        context = dist.spawn(work, (module.__name__,), nprocs=nprocs)
+        context = dist.spawn(work, tuple(module.__name__ for module in modules), nprocs=nprocs)
         by_rank = [results.get() for results in context.return_queues]
-    return {name: [errors[name] for errors in by_rank] for name in checks_of(module)}
+    return {name: [errors[name] for errors in by_rank] for name in checks_of(*modules)}
 
 
-def work(module_name):
-    module = importlib.import_module(module_name)
+def work(*module_names):
+    modules = [importlib.import_module(name) for name in module_names]
     world = dist.init_parallel_env()
+    if LIMIT in os.environ:
+        world.process_group.timeout = float(os.environ[LIMIT])  # of groups made from it
     errors = {}
-    for name in checks_of(module):
+    for name, check in checks_of(*modules).items():
         group = dist.new_group(world.ranks)
-        errors[name] = attempt(getattr(module, name), group)
+        errors[name] = attempt(check, group)
         dist.all_gather_object([], errors[name])  # nobody goes on before everybody is done
         dist.destroy_process_group(group)
     return errors

@@ -8,7 +8,7 @@ import numpy as np
 
 import minipaddle as paddle
 from tests.distributed.jobs import assert_same, dist, from_all, raises
-from tests.distributed.parallel_checks import Two, equal, ones_of
+from tests.distributed.parallel_models import Two, equal, ones_of
 
 nn = paddle.nn
 

@@ -7,14 +7,20 @@ import pytest
 
 import minipaddle as paddle
 from minipaddle.distributed.spawn_context import ProcessFailedError
-from tests.distributed import jobs, parallel_checks, parallel_setup_checks, timeout_checks
+from tests.distributed import (
+    jobs,
+    parallel_checks,
+    parallel_setup_checks,
+    parallel_use_checks,
+    timeout_checks,
+)
 
 dist, nn = paddle.distributed, paddle.nn
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 ring", "3 rings"])
 def training(request):
-    return jobs.run(parallel_checks, FLAGS_nccl_nrings=str(request.param))
+    return jobs.run(parallel_checks, parallel_use_checks, FLAGS_nccl_nrings=str(request.param))
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +30,10 @@ def set_up():
 
 @pytest.fixture(scope="module")
 def too_late():
-    return jobs.run(timeout_checks, PADDLE_PG_TIMEOUT="1500")
+    return jobs.run(timeout_checks, **{jobs.LIMIT: "1.0"})
 
 
-@pytest.mark.parametrize("name", jobs.checks_of(parallel_checks))
+@pytest.mark.parametrize("name", jobs.checks_of(parallel_checks, parallel_use_checks))
 def test_training_on_two_processes(name, training):
     assert training[name] == ["", ""], "\n".join(training[name])
 

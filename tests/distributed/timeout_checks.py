@@ -1,14 +1,15 @@
-"""Checks on two processes whose limit for a wait is 1.5 seconds; see jobs.py."""
+"""Checks on two processes whose groups wait one second for a rank; see jobs.py."""
 
 import minipaddle as paddle
 from tests.distributed.jobs import dist, raises, shared_path, wait_for_file
-from tests.distributed.parallel_checks import ones_of
+from tests.distributed.parallel_models import ones_of
 
 nn = paddle.nn
 
 
 def wait_for(group, path, *parts, begin):
     """Rank 0 calls ``begin``, which takes too long, while rank 1 is busy with something else."""
+    assert group.process_group.timeout == 1.0
     path = shared_path(path)
     if group.rank == 0:
         with raises(TimeoutError, "timeout", "rank 0", *parts):

@@ -275,9 +275,7 @@ def test_hooks_apply_in_grad() -> None:
         (lambda x, y: (y, x, None, None, False, True, False, 5), TypeError, "no_grad_vars"),
     ],
 )
-def test_grad_refuses_what_does_not_fit(
-    arguments: Any, error: type[Exception], words: str
-) -> None:
+def test_grad_refuses_what_does_not_fit(arguments: Any, error: type[Exception], words: str) -> None:
     x = leaf([1.0, 2.0])
     y = x.square()
     with pytest.raises(error, match=words):

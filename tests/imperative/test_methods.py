@@ -132,7 +132,18 @@ def test_astype() -> None:
     (y * y).sum().backward()
     assert x.grad.dtype == paddle.float32
     assert x.grad.tolist() == [3.0, 5.0]
-    assert x.astype("int32").stop_gradient or x.astype("int32").dtype == paddle.int32
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [lambda x: x.astype("int64"), lambda x: x.astype("bool"), lambda x: x.sum(dtype="int64")],
+)
+def test_no_gradient_flows_through_integers(convert: Any) -> None:
+    """It would be cut to whole numbers on its way."""
+    x = leaf([1.5])
+    assert convert(x).stop_gradient
+    (convert(x) * 2.5 * x).backward()
+    assert x.grad.tolist() == [2.5]
 
 
 def test_detach_shares_memory_and_stops_gradients() -> None:
