@@ -56,7 +56,7 @@ try:
     except (ValueError, TypeError, IndexError, ZeroDivisionError) as error:
         raise explain(op, error, ({operands})) from error
     {share}
-    if {wants_grad} and grad_state.recording:
+    if {wants_grad} and grad_state.recording{float_result}:
         {record}
         out.edge = node
         {mark}
@@ -104,6 +104,7 @@ class _Source:
             record=self.record(),
             first=self.first,
             edges=", ".join(self.edge(n) for n in names) + ",",
+            float_result=self.float_result(),
             share="out.version = x.version" if op.view else "",
             mark="out.version[1] = 1" if op.view else "",
             check=self.inplace_check(),
@@ -158,6 +159,11 @@ class _Source:
         if self.op.backward is None:
             return "False"
         return "(" + " or ".join(f"({self.edge(n)}) is not None" for n in self.tensors) + ")"
+
+    def float_result(self) -> str:
+        """No gradient flows through a result that an op with a dtype made an int."""
+        converts = any(p.type == "DataType" for p in self.op.params)
+        return " and out.data.dtype in FLOATS" if converts else ""
 
     def inplace_check(self) -> str:
         shapes = [f"getattr({n}_, 'shape', ()) != {self.first}_.shape" for n in self.tensors[1:]]

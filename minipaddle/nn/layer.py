@@ -154,9 +154,10 @@ class Layer:
             return self._sub_layers
         return self._buffers if isinstance(value, Tensor) else None
 
-    def _register(self, registry: dict[str, Any], name: str, value: Any, kind: type) -> Any:
-        if "_parameters" not in self.__dict__:
+    def _register(self, where: str, name: str, value: Any, kind: type) -> Any:
+        if where not in self.__dict__:
             raise RuntimeError("call super().__init__() before anything is registered")
+        registry: dict[str, Any] = self.__dict__[where]
         if not isinstance(name, str):
             raise TypeError(f"the name must be a str; got {type(name).__name__}")
         if not name or "." in name:
@@ -176,12 +177,12 @@ class Layer:
             TypeError: The name is no str, or the value no Parameter.
             KeyError: The name is empty, has a dot or is taken.
         """
-        found: Parameter | None = self._register(self._parameters, name, parameter, Parameter)
+        found: Parameter | None = self._register("_parameters", name, parameter, Parameter)
         return found
 
     def add_sublayer(self, name: str, sublayer: Layer) -> Layer:
         """Enters a layer under ``name``; errors as ``add_parameter``."""
-        found: Layer = self._register(self._sub_layers, name, sublayer, Layer)
+        found: Layer = self._register("_sub_layers", name, sublayer, Layer)
         return found
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
@@ -192,7 +193,7 @@ class Layer:
             tensor: The tensor, or None.
             persistable: Whether ``state_dict`` contains it.
         """
-        self._register(self._buffers, name, tensor, Tensor)
+        self._register("_buffers", name, tensor, Tensor)
         (self._non_persistable_buffers.discard if persistable else
          self._non_persistable_buffers.add)(name)  # fmt: skip
 
