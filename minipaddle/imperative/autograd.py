@@ -48,19 +48,26 @@ class set_grad_enabled:
 
     def __call__(self, function: F) -> F:
         """``function``, run with recording switched; of a generator, every step of it."""
-        if function.__code__.co_flags & _GENERATOR:
+        code = getattr(function, "__code__", None)  # a Layer or a partial has none
+        if code is not None and code.co_flags & _GENERATOR:
 
             @functools.wraps(function)
             def _steps(*args: Any, **kwargs: Any) -> Any:
                 generator = function(*args, **kwargs)
-                sent = None
+                advance, argument = generator.send, None
                 while True:
                     with set_grad_enabled(self.mode):
                         try:
-                            value = generator.send(sent)
+                            value = advance(argument)
                         except StopIteration as stop:
                             return stop.value
-                    sent = yield value
+                    try:
+                        advance, argument = generator.send, (yield value)
+                    except GeneratorExit:
+                        generator.close()
+                        raise
+                    except BaseException as error:
+                        advance, argument = generator.throw, error
 
             return _steps  # type: ignore[return-value]
 

@@ -137,10 +137,13 @@ class _Run:
             gradients = self.gradients(node, gradient)
         claimed, self.claimed = self.claimed, []
         if claimed:  # their gradient is in place: let them go before anything can wait
-            for edge, part in zip(node.edges, gradients, strict=True):
-                if edge in claimed:
-                    edge.store(self.fitted(part, edge))
-                    edge.lock.release()
+            try:
+                for edge, part in zip(node.edges, gradients, strict=True):
+                    if edge in claimed:
+                        edge.store(self.fitted(part, edge))
+            finally:
+                for leaf in claimed:
+                    leaf.lock.release()
         self.send(node, gradients, claimed, ready)
 
     def send(

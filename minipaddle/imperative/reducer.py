@@ -274,13 +274,15 @@ class Reducer:
                 lambda: self.comm_op_count_ == 0 or self._failure is not None, limit
             )
             failure = self._failure
+            under_way = [bucket for bucket in self.buckets if bucket.under_way]
         if failure is not None:
             if failure.thread == threading.get_ident() and not isinstance(failure.error, Exception):
                 raise failure.error  # Ctrl-C in the thread of backward stays what it is
             raise _explained(failure.error, self._describe(failure.bucket)) from failure.error
         if not in_time:
-            waiting = next(bucket for bucket in self.buckets if bucket.under_way)
-            raise TimeoutError(f"{self._describe(waiting)}: timeout, not done after {limit:g} s")
+            raise TimeoutError(
+                f"{self._describe(under_way[0])}: timeout, not done after {limit:g} s"
+            )
         for bucket in self.buckets:
             self.group.wait_comm(bucket.token)
 

@@ -49,7 +49,7 @@ class Adam(Optimizer):
         for argument, value in (("beta1", beta1), ("beta2", beta2)):
             if not 0 <= value < 1:
                 raise ValueError(f"{argument} must lie in [0, 1); got {value}")
-        if epsilon < 0:
+        if not epsilon >= 0:
             raise ValueError(f"epsilon must not be negative; got {epsilon}")
         super().__init__(learning_rate, parameters, name)
         self._op = get_op("adam_")

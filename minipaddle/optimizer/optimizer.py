@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from minipaddle.device.backend import Array
+from minipaddle.device.dtype import as_dtype, is_half
 from minipaddle.imperative.flat_buffer import FlatBuffer, offsets_of
 from minipaddle.imperative.grad_node import EMPTY, NONE, AccumulationNode
 from minipaddle.imperative.tensor import Tensor, to_tensor
@@ -64,7 +65,7 @@ class Slot:
             and self.index == other.index + 1
             and self.state_index == other.state_index + 1
             and self.factor == other.factor
-            and self.step == other.step
+            and (self.step == other.step or not self.state)  # without state the number is not used
         )
 
 
@@ -230,7 +231,7 @@ class Optimizer:
             view = slot.state[i].views[slot.state_index]
             value = loaded.get(f"{name}_{accumulator}_0")
             if value is not None:
-                tensor = to_tensor(value, slot.node.dtype, slot.node.place)
+                tensor = to_tensor(value, place=slot.node.place)
                 slot.node.kernels.copy_(view, tensor.data)
             elif before is not None:
                 slot.node.kernels.copy_(view, before.state[i].views[before.state_index])
@@ -298,7 +299,9 @@ def _house_gradients(nodes: Iterable[AccumulationNode]) -> None:
 def _zeros_like_slots(slots: list[Slot]) -> FlatBuffer:
     node = slots[0].node
     shapes = [slot.node.shape for slot in slots]
-    array = namespace(node.place).full((offsets_of(shapes)[-1],), 0.0, node.dtype)
+    # Squares of gradients are soon too small for a half type.
+    dtype = as_dtype("float32") if is_half(node.dtype) else node.dtype
+    array = namespace(node.place).full((offsets_of(shapes)[-1],), 0.0, dtype)
     return FlatBuffer(node.place, array, shapes)
 
 

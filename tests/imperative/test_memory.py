@@ -1,9 +1,11 @@
 """What is kept alive and for how long: no reference cycles, saved values dropped in time."""
 
 import gc
+import resource
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ import pytest
 
 import minipaddle as paddle
 import minipaddle.nn.functional as F
+
+STATM = Path("/proc/self/statm")
 
 
 class Watched(np.ndarray[Any, Any]):
@@ -349,6 +353,33 @@ def test_an_optimizer_keeps_no_model_alive_that_dropped_it() -> None:
         assert weight() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="reads resident memory from /proc")
+@pytest.mark.parametrize("set_to_zero", [True, False])
+def test_resident_memory_does_not_grow_over_1000_steps(
+    set_to_zero: bool, no_collector: None
+) -> None:
+    net = paddle.nn.Sequential(paddle.nn.Linear(64, 64), paddle.nn.Tanh(), paddle.nn.Linear(64, 8))
+    adam = paddle.optimizer.Adam(parameters=net.parameters())
+    x, y = paddle.ones([32, 64]), paddle.zeros([32, 8])
+    net[0].weight.register_hook(lambda grad: grad * 1.0)
+
+    def resident() -> int:
+        return int(STATM.read_text().split()[1]) * resource.getpagesize()
+
+    def steps(count: int) -> int:
+        for _ in range(count):
+            hidden = net(x)
+            hidden.register_hook(lambda grad: None)
+            F.mse_loss(hidden, y).backward()
+            adam.step()
+            adam.clear_grad(set_to_zero)
+        return resident()
+
+    before = steps(200)
+    assert steps(1000) - before <= 2**20
+    assert gc.collect() == 0
 
 
 def test_references_to_what_stays_do_not_pile_up() -> None:

@@ -1,5 +1,6 @@
 """Recording on and off, and the interceptor: nesting, decorators, threads."""
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -134,6 +135,33 @@ def test_a_decorated_generator_runs_in_the_mode_and_the_caller_does_not(x: paddl
     for inside in batches():
         assert inside is False
         assert recorded(x)
+
+
+def test_a_decorated_generator_takes_what_is_sent_and_thrown() -> None:
+    @paddle.no_grad()
+    def talk() -> Iterator[Any]:
+        got = yield "first"
+        try:
+            yield got, paddle.is_grad_enabled()
+        except KeyError:
+            yield "caught", paddle.is_grad_enabled()
+        return "last"
+
+    generator: Any = talk()
+    assert next(generator) == "first"
+    assert generator.send(5) == (5, False)
+    assert generator.throw(KeyError()) == ("caught", False)
+    with pytest.raises(StopIteration) as end:
+        next(generator)
+    assert end.value.value == "last"
+
+
+def test_any_callable_can_be_decorated(x: paddle.Tensor) -> None:
+    layer = paddle.nn.Linear(2, 1)
+    for function in (layer, functools.partial(layer), layer.forward):
+        assert paddle.no_grad()(function)(x).stop_gradient
+        assert paddle.no_grad(function)(x).stop_gradient
+        assert not function(x).stop_gradient
 
 
 def test_the_mode_belongs_to_the_thread(x: paddle.Tensor) -> None:

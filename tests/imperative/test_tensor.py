@@ -174,7 +174,7 @@ def test_a_frozen_leaf_keeps_gradient_and_hooks_until_it_thaws() -> None:
 @pytest.mark.parametrize("value", [0, 1, None, "True"])
 def test_stop_gradient_must_be_a_bool(value: Any) -> None:
     x = leaf([1.0])
-    with pytest.raises(TypeError, match="stop_gradient.*bool"):
+    with pytest.raises(TypeError, match=r"stop_gradient.*bool"):
         x.stop_gradient = value
     assert not x.stop_gradient
 

@@ -49,5 +49,7 @@ def leaves(shapes: Sequence[tuple[int, ...]], dtype: str = "float64") -> list[pa
 
 def send(params: Sequence[paddle.Tensor], grads: Sequence[Any]) -> None:
     """One backward after which each parameter's gradient has grown by the given array."""
-    seeds = [paddle.to_tensor(np.asarray(g), dtype=p.dtype) for p, g in zip(params, grads)]
+    seeds = [
+        paddle.to_tensor(np.asarray(g), dtype=p.dtype) for p, g in zip(params, grads, strict=True)
+    ]
     paddle.autograd.backward([p * 1.0 for p in params], seeds)

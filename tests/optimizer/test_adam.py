@@ -36,9 +36,10 @@ def test_many_steps_against_numpy(settings: dict[str, float], dtype: str, rtol: 
         adam.step()
         adam.clear_grad()
         expected = [
-            r.step(p, g.astype("float64")) for r, p, g in zip(references, expected, grads)
+            r.step(p, g.astype("float64"))
+            for r, p, g in zip(references, expected, grads, strict=True)
         ]
-    for param, value in zip(params, expected):
+    for param, value in zip(params, expected, strict=True):
         assert param.dtype.name == dtype
         np.testing.assert_allclose(param.numpy(), value, rtol=rtol, atol=rtol)
 
@@ -101,8 +102,8 @@ def test_each_parameter_counts_its_own_steps() -> None:
     for step in range(12):
         takes_part = [True, step >= 5 and step != 8]
         grads = [rng.normal(size=2), rng.normal(size=1)]
-        params = [p for p, part in zip((early, late), takes_part) if part]
-        send(params, [g for g, part in zip(grads, takes_part) if part])
+        params = [p for p, part in zip((early, late), takes_part, strict=True) if part]
+        send(params, [g for g, part in zip(grads, takes_part, strict=True) if part])
         adam.step()
         adam.clear_grad(set_to_zero=False)
         for i, part in enumerate(takes_part):
@@ -124,8 +125,8 @@ def test_parameters_larger_than_a_block() -> None:
         send(params, grads)
         adam.step()
         adam.clear_grad()
-        values = [r.step(v, g) for r, v, g in zip(references, values, grads)]
-    for param, value in zip(params, values):
+        values = [r.step(v, g) for r, v, g in zip(references, values, grads, strict=True)]
+    for param, value in zip(params, values, strict=True):
         np.testing.assert_allclose(param.numpy(), value, rtol=1e-11, atol=1e-13)
 
 
@@ -178,7 +179,7 @@ def trained(steps: int, adam: Adam, params: list[paddle.Tensor], first: int = 0)
 def twins(params: list[paddle.Tensor]) -> list[paddle.Tensor]:
     """Other tensors of the same values and names, as in a new process."""
     made = [leaf(p.numpy()) for p in params]
-    for one, other in zip(made, params):
+    for one, other in zip(made, params, strict=True):
         one.name = other.name
     return made
 
@@ -196,7 +197,7 @@ def test_a_restored_optimizer_goes_on_identically(as_numpy: bool) -> None:
     again = Adam(0.01, parameters=others[::-1])
     again.set_state_dict(state)
     trained(7, again, others, first=5)
-    for one, other in zip(params, others):
+    for one, other in zip(params, others, strict=True):
         np.testing.assert_array_equal(one.numpy(), other.numpy())
 
 
@@ -225,10 +226,10 @@ def test_state_can_be_set_in_the_middle_and_for_some_parameters_only() -> None:
     trained(3, adam, params, first=2)
     expected = [p.numpy() for p in params]
     adam.set_state_dict(state)
-    for param, value in zip(params, values):
+    for param, value in zip(params, values, strict=True):
         param.set_value(value)
     trained(3, adam, params, first=2)
-    for param, value in zip(params, expected):
+    for param, value in zip(params, expected, strict=True):
         np.testing.assert_array_equal(param.numpy(), value)
     kept = adam.state_dict()
     name = params[0].name

@@ -25,8 +25,10 @@ def test_many_steps_against_numpy(dtype: str, rtol: float) -> None:
         send(params, grads)
         sgd.step()
         sgd.clear_grad()
-        expected = [reference.step(p, g.astype("float64")) for p, g in zip(expected, grads)]
-    for param, value in zip(params, expected):
+        expected = [
+            reference.step(p, g.astype("float64")) for p, g in zip(expected, grads, strict=True)
+        ]
+    for param, value in zip(params, expected, strict=True):
         assert param.dtype.name == dtype
         np.testing.assert_allclose(param.numpy(), value, rtol=rtol, atol=rtol)
 
@@ -68,7 +70,7 @@ def test_parameters_larger_than_a_block(dtype: str) -> None:
     grads = [np.random.default_rng(i).normal(size=s).astype(dtype) for i, s in enumerate(shapes)]
     send(params, grads)
     SGD(0.125, params).step()
-    for param, value, grad in zip(params, before, grads):
+    for param, value, grad in zip(params, before, grads, strict=True):
         np.testing.assert_array_equal(param.numpy(), value - grad * value.dtype.type(0.125))
 
 

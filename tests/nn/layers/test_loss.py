@@ -31,5 +31,5 @@ def test_the_mean_is_the_default() -> None:
 
 @pytest.mark.parametrize("reduction", ["average", "", None, 1])
 def test_another_reduction_is_refused_when_the_layer_is_made(reduction: object) -> None:
-    with pytest.raises(ValueError, match="mean.*sum.*none"):
+    with pytest.raises(ValueError, match=r"mean.*sum.*none"):
         nn.MSELoss(reduction)  # type: ignore[arg-type]

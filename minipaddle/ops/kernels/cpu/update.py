@@ -2,6 +2,7 @@
 
 The flat arrays hold the parameters' values one after another in the order of the list. Work goes
 in cache-sized blocks, so that a block of gradient, moments and step is read from memory once.
+Half types are computed in float32, which is also the type of their moments.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from minipaddle.device.dtype import is_half
 from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
 from minipaddle.ops.op import Array, kernel
 
 Part = tuple[Array, slice]
+_FLOAT32 = np.dtype(np.float32)
 
 
 def _blocks(params: list[Array]) -> Iterator[tuple[slice, list[Part]]]:
@@ -43,13 +46,21 @@ def _blocks(params: list[Array]) -> Iterator[tuple[slice, list[Part]]]:
 
 def _subtract(parts: list[Part], step: Array) -> None:
     for param, where in parts:
-        np.subtract(param, step[where].reshape(param.shape), out=param)
+        change = step[where].reshape(param.shape)
+        if param.dtype is step.dtype:
+            np.subtract(param, change, out=param)
+        else:  # a half type: computed in float32 and rounded once
+            param[...] = (param.astype(step.dtype) - change).astype(param.dtype)
+
+
+def _wide(grad: Array) -> Array:
+    return grad.astype(_FLOAT32) if is_half(grad.dtype) else grad
 
 
 @kernel("sgd_", "cpu")
 def sgd_(params: list[Array], grad: Array, learning_rate: float) -> None:
     for block, parts in _blocks(params):
-        _subtract(parts, np.multiply(grad[block], learning_rate))
+        _subtract(parts, np.multiply(_wide(grad[block]), learning_rate))
 
 
 @kernel("adam_", "cpu")
@@ -69,7 +80,7 @@ def adam_(
     rate = learning_rate * correction2 / (1 - beta1**step)
     scaled_epsilon = epsilon * correction2
     for block, parts in _blocks(params):
-        g, m, v = grad[block], moment1[block], moment2[block]
+        g, m, v = _wide(grad[block]), moment1[block], moment2[block]
         scratch = np.multiply(g, 1 - beta1)
         np.multiply(m, beta1, out=m)
         np.add(m, scratch, out=m)
