@@ -227,9 +227,12 @@ class Reducer:
     def fused_allreduce_schedule(self, bucket: Bucket, ring: int, token: Any) -> None:
         """Reduces one bucket; runs in a communication thread."""
         try:
-            place = bucket.flat.place
-            place.backend.set_device(place.index)
-            bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
+            # After a failure nothing more is sent: a later bucket of this rank would meet the
+            # others' earlier one.
+            if self._failure is None:
+                place = bucket.flat.place
+                place.backend.set_device(place.index)
+                bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
         except BaseException as error:
             with self.cv_:
                 self._failure = self._failure or _Failure(bucket, error, threading.get_ident())

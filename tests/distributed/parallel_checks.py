@@ -121,9 +121,10 @@ def check_it_is_forward_that_counts(group):
         loss.backward()
     equal(net.weight.grad, 1.5)
     net.clear_gradients()
+    loss = model(ones_of(group.rank)).sum()
     with paddle.no_grad(), model.no_sync():
-        model(ones_of(group.rank))
-    model(ones_of(group.rank)).sum().backward()
+        model(ones_of(group.rank))  # an evaluation in between
+    loss.backward()
     equal(net.weight.grad, 1.5)
 
 
@@ -156,6 +157,20 @@ def check_unused_in_the_last_pass(group):
             equal(layer.weight.grad, 1.5)
         assert_same(group, [p.grad for p in net.parameters()])
         net.clear_gradients()
+
+
+def check_unused_in_the_last_pass_and_used_on_one_rank_before(group):
+    """A rank that never used it gets the mean all the same."""
+    net = Two()
+    model = paddle.DataParallel(net, group=group, find_unused_parameters=True)
+    for _ in range(2):
+        with model.no_sync():
+            model(paddle.full([1, 1], 4.0), "ab"[group.rank]).sum().backward()
+        model(paddle.full([1, 1], 4.0), "b").sum().backward()
+        equal(net.a.weight.grad, 2.0)
+        equal(net.b.weight.grad, 6.0)
+        for parameter in net.parameters():
+            parameter.clear_grad(False)
 
 
 # ---- unused parameters ----

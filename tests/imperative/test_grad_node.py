@@ -168,10 +168,14 @@ def test_writes_to_a_held_gradient_after_clear_count() -> None:
     [lambda x: x.clear_grad(set_to_zero=False), lambda x: setattr(x, "grad", None)],
     ids=["clear_grad", "assign None"],
 )
+@pytest.mark.parametrize("in_a_buffer", [False, True])
 def test_a_gradient_given_up_keeps_its_value_for_who_holds_it(
-    give_up: Callable[[paddle.Tensor], None],
+    give_up: Callable[[paddle.Tensor], None], in_a_buffer: bool
 ) -> None:
     x = leaf([1.0, 1.0])
+    if in_a_buffer:
+        flat = FlatBuffer(x.place, namespace(x.place).full((2,), 0.0, x.dtype), [(2,)])
+        x.leaf_node().move_home(flat, 0)
     send(x, 2.0)
     first = x.grad
     give_up(x)

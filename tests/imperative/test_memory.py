@@ -1,7 +1,7 @@
 """What is kept alive and for how long: no reference cycles, saved values dropped in time."""
 
 import gc
-import resource
+import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -366,7 +366,7 @@ def test_resident_memory_does_not_grow_over_1000_steps(
     net[0].weight.register_hook(lambda grad: grad * 1.0)
 
     def resident() -> int:
-        return int(STATM.read_text().split()[1]) * resource.getpagesize()
+        return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def steps(count: int) -> int:
         for _ in range(count):

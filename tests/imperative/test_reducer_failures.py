@@ -234,6 +234,30 @@ def test_ctrl_c_stays_what_it_is():
     assert reducer.counts[-1] == 0
 
 
+def test_no_bucket_follows_one_that_failed():
+    """The next one would meet the bucket for which the other ranks still wait for this one."""
+    parameters = make_parameters(SHAPES)
+    group = LoneGroup()
+    _reducer = wrap(parameters, group)
+    early, aborted = [], threading.Event()
+
+    def reduce(buffer):
+        if buffer.number == 1:
+            wait_until(lambda: len(group.computed) == 4)  # the others are in the lane already
+            raise ValueError("the-reason")
+        if buffer.number > 1 and not aborted.is_set():
+            early.append(buffer.number)
+
+    def abort(exc):
+        threading.Event().wait(0.05)  # as long as it may take to tell the peers
+        aborted.set()
+
+    group.on_reduce, group.abort = reduce, abort
+    with pytest.raises(RuntimeError, match=r"bucket 1 of 4.*the-reason"):
+        loss_of(parameters).backward()
+    assert early == [] and aborted.is_set()
+
+
 def test_nothing_is_reduced_after_a_failure_that_is_known_already():
     """Other ranks need not come to it any more, so it could last as long as the group's limit."""
     parameters = make_parameters(SHAPES)
@@ -252,4 +276,4 @@ def test_nothing_is_reduced_after_a_failure_that_is_known_already():
     last.register_hook(lambda g: wait_until(lambda: reducer.comm_op_count_ == 0))
     with pytest.raises(RuntimeError, match=r"bucket 0 of 4.*the-reason"):
         loss_of(parameters).backward()
-    assert early == [] and len(group.reduced) >= 3
+    assert early == [] and len(group.aborts) == 1

@@ -174,6 +174,26 @@ def test_a_gradient_given_up_is_still_watched() -> None:
     assert scale.grad.tolist() == [4.0]
 
 
+def test_a_gradient_given_up_is_not_disturbed_by_the_next_one() -> None:
+    x, scale = leaf([1.0]), leaf([2.0])
+    send(x, 3.0)
+    out = (held := x.grad) * scale
+    x.grad = None
+    send(x, 7.0)
+    x.clear_grad()
+    out.backward()
+    assert scale.grad.tolist() == held.tolist() == [3.0]
+
+
+def test_adding_to_a_gradient_is_a_write() -> None:
+    x, scale = leaf([1.0]), leaf([2.0])
+    send(x, 3.0)
+    out = x.grad * scale
+    send(x, 1.0)
+    with pytest.raises(RuntimeError, match="multiply"):
+        out.backward()
+
+
 def test_an_optimizer_step_raises_the_version_of_what_it_changed() -> None:
     x, w, idle = leaf([1.0]), leaf([2.0]), leaf([2.0])
     out = x * w

@@ -87,6 +87,42 @@ def test_the_order_of_parameters_may_differ_from_that_of_their_gradients(
     assert params[2].leaf_node().flat is flat
 
 
+def test_the_layout_follows_the_gradients_so_that_one_call_is_enough() -> None:
+    class Counting(SGD):
+        calls = 0
+
+        def update(self, stretch: Any, rate: float, step: int) -> None:
+            self.calls += 1
+            super().update(stretch, rate, step)
+
+    params = leaves([(2,), (3,), (4,)])
+    values = [p.numpy() for p in params]
+    flat = FlatBuffer(params[0].place, np.zeros(9), [(4,), (3,), (2,)])
+    for index, param in enumerate(reversed(params)):
+        param.leaf_node().move_home(flat, index)
+    send(params, [np.full(p.shape, float(i)) for i, p in enumerate(params)])
+    sgd = Counting(1.0, params)
+    sgd.step()
+    assert sgd.calls == 1
+    for i, (param, value) in enumerate(zip(params, values, strict=True)):
+        np.testing.assert_array_equal(param.numpy(), value - i)
+
+
+@pytest.mark.parametrize("kind", [SGD, Adam])
+def test_gradients_of_others_in_between_are_left_out(kind: type[Optimizer]) -> None:
+    params = leaves([(2,), (3,), (4,)])
+    flat = FlatBuffer(params[0].place, np.zeros(9), [(2,), (3,), (4,)])
+    for index, param in enumerate(params):
+        param.leaf_node().move_home(flat, index)
+    values = [p.numpy() for p in params]
+    optimizer = kind(learning_rate=1.0, parameters=[params[0], params[2]])
+    send(params, [np.full(p.shape, 10.0**i) for i, p in enumerate(params)])
+    optimizer.step()
+    steps = (1.0, 0.0, 100.0) if kind is SGD else (1.0, 0.0, 1.0)
+    for param, value, step in zip(params, values, steps, strict=True):
+        np.testing.assert_allclose(param.numpy(), value - step, rtol=1e-6)
+
+
 def test_a_new_home_for_gradients_in_the_middle_keeps_the_state() -> None:
     """As when the model is handed to DataParallel after some steps."""
     shapes = [(2,), (3,), (4,)]
