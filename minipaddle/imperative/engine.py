@@ -140,7 +140,7 @@ class _Run:
             try:
                 for edge, part in zip(node.edges, gradients, strict=True):
                     if edge in claimed:
-                        edge.store(self.fitted(part, edge))
+                        edge.store(part if part is edge.home else self.fit(part, edge))
             finally:
                 for leaf in claimed:
                     leaf.lock.release()
@@ -160,7 +160,8 @@ class _Run:
                 edge.notify()
                 continue
             if part is not None:
-                part = self.fitted(part, edge)
+                if part.shape != edge.shape or part.dtype is not edge.dtype:
+                    part = self.fit(part, edge)
                 held = pending.get(edge)
                 pending[edge] = part if held is None else self.sum(edge, held, part)
             left = uses[edge] = uses[edge] - 1
@@ -188,7 +189,7 @@ class _Run:
         if self.targets is not None:
             self.keep_paths_to_targets()
         for node in self.uses:
-            if node.__class__ is GradNode:
+            if node.__class__ is GradNode and (node.versions or node.saved is FREED):
                 check_runnable(node)
 
     def keep_paths_to_targets(self) -> None:
@@ -217,7 +218,8 @@ class _Run:
 
     def gradients(self, node: GradNode, gradient: Any) -> Iterable[Any]:
         """The gradients of a node's inputs, given that of its output."""
-        check_runnable(node)  # again: a hook may have written to a saved value since
+        if node.versions:
+            check_runnable(node)  # again: a hook may have written to a saved value since
         fused, function, F = node.op.backward.table[node.place]  # type: ignore[union-attr]
         if fused:
             uses = self.uses
@@ -256,12 +258,6 @@ class _Run:
                     self.claimed.append(edge)
             into.append(home)
         return tuple(into) if self.claimed else None
-
-    def fitted(self, gradient: Any, edge: Any) -> Any:
-        """A gradient in the shape and dtype of what it belongs to."""
-        if gradient.shape == edge.shape and gradient.dtype is edge.dtype:
-            return gradient
-        return self.fit(gradient, edge)
 
     def fit(self, gradient: Any, edge: Edge) -> Any:
         return fit_gradient(namespace(edge.place), gradient, gradient.shape, edge)

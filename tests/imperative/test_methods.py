@@ -226,6 +226,7 @@ def test_an_int_tensor_is_an_index() -> None:
         ("a", TypeError),
         (1.0, TypeError),
         ([0, 1], TypeError),
+        (True, TypeError),
         (np.array([True, False]), TypeError),
     ],
 )

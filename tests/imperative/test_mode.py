@@ -156,6 +156,22 @@ def test_a_decorated_generator_takes_what_is_sent_and_thrown() -> None:
     assert end.value.value == "last"
 
 
+def test_a_decorated_generator_is_closed_in_time() -> None:
+    closed: list[bool] = []
+
+    @paddle.no_grad()
+    def watch() -> Iterator[int]:
+        try:
+            yield 1
+        finally:
+            closed.append(paddle.is_grad_enabled())
+
+    generator: Any = watch()
+    next(generator)
+    generator.close()
+    assert len(closed) == 1
+
+
 def test_any_callable_can_be_decorated(x: paddle.Tensor) -> None:
     layer = paddle.nn.Linear(2, 1)
     for function in (layer, functools.partial(layer), layer.forward):

@@ -137,3 +137,14 @@ def test_second_backward_through_a_recorded_graph_that_was_freed() -> None:
     with pytest.raises(RuntimeError, match="retain_graph"):
         gx.backward()
     assert x.grad.tolist() == [12.0]
+
+
+def test_recorded_gradients_are_tensors_of_their_own() -> None:
+    a, b, seed = leaf([1.0]), leaf([1.0]), leaf([5.0])
+    ga, gb = paddle.grad(a + b, [a, b], seed, create_graph=True)
+    assert len({id(t) for t in (ga, gb, seed)}) == 3
+    with paddle.no_grad():
+        ga.add_(1.0)
+    assert (gb.item(), seed.item()) == (5.0, 5.0)
+    gb.backward()
+    assert seed.grad.tolist() == [1.0]

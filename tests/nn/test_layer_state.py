@@ -301,3 +301,9 @@ def test_no_warning_on_the_straight_path() -> None:
         net = Net()
         net.set_state_dict(Net().state_dict())
         net(paddle.ones([1, 2])).sum().backward()
+
+
+def test_a_state_of_anything_but_arrays_is_refused() -> None:
+    layer = nn.Linear(1, 1)
+    with pytest.raises(TypeError, match=r"weight.*list"):
+        layer.set_state_dict({"weight": [[1.0]], "bias": np.ones(1)})

@@ -76,3 +76,8 @@ def test_an_input_that_does_not_fit() -> None:
 
 def test_repr() -> None:
     assert repr(nn.Linear(3, 2)).startswith("Linear(in_features=3, out_features=2")
+
+
+def test_there_is_no_linear_without_a_weight() -> None:
+    with pytest.raises(ValueError, match="weight_attr"):
+        nn.Linear(2, 2, weight_attr=False)
