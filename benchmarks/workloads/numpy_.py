@@ -88,7 +88,14 @@ def lerp(shape: list[int], dtype: str, weight: float) -> Run:
 
 def lerp_broadcast(x: list[int], y: list[int], weight: list[int], dtype: str) -> Run:
     a, b, w = (uniform(shape, dtype, seed) for seed, shape in enumerate((x, y, weight)))
-    return loop(lambda: a + w * (b - a))
+    g = uniform(y, dtype, 3)
+
+    def step() -> tuple[np.ndarray, ...]:
+        out = a + w * (b - a)
+        a_grad = (g * (1 - w)).sum((1, 2, 3), keepdims=True)
+        return out, a_grad, g * w, (g * (b - a)).sum((0, 2), keepdims=True)[0]
+
+    return loop(step)
 
 
 def import_time(module: str) -> Run:

@@ -91,8 +91,18 @@ def lerp(shape: list[int], dtype: str, weight: float) -> Run:
 
 
 def lerp_broadcast(x: list[int], y: list[int], weight: list[int], dtype: str) -> Run:
-    arrays = [paddle.to_tensor(uniform(s, dtype, i)) for i, s in enumerate((x, y, weight))]
-    return loop(lambda: paddle.lerp(*arrays))
+    arrays = [
+        paddle.to_tensor(uniform(s, dtype, i), stop_gradient=False)
+        for i, s in enumerate((x, y, weight))
+    ]
+    cotangent = paddle.to_tensor(uniform(y, dtype, 3))
+
+    def step() -> None:
+        paddle.lerp(*arrays).backward(cotangent)
+        for array in arrays:
+            array.clear_grad()
+
+    return loop(step)
 
 
 def all_reduce(megabytes: int) -> Run:

@@ -92,8 +92,18 @@ def lerp(shape: list[int], dtype: str, weight: float) -> Run:
 
 
 def lerp_broadcast(x: list[int], y: list[int], weight: list[int], dtype: str) -> Run:
-    arrays = [torch.from_numpy(uniform(s, dtype, i)) for i, s in enumerate((x, y, weight))]
-    return loop(lambda: torch.lerp(*arrays))
+    arrays = [
+        torch.from_numpy(uniform(s, dtype, i)).requires_grad_()
+        for i, s in enumerate((x, y, weight))
+    ]
+    cotangent = torch.from_numpy(uniform(y, dtype, 3))
+
+    def step() -> None:
+        torch.lerp(*arrays).backward(cotangent)
+        for array in arrays:
+            array.grad = None
+
+    return loop(step)
 
 
 def all_reduce(megabytes: int) -> Run:

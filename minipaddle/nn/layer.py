@@ -360,6 +360,10 @@ class Layer:
             Names missing from ``state_dict``, and names in it that this layer does not have.
         """
         own = self.state_dict(use_structured_name=use_structured_name)
+        for name, value in state_dict.items():
+            if name in own and not hasattr(value, "shape"):
+                kind = type(value).__name__
+                raise TypeError(f"state_dict[{name!r}] must be a Tensor or an array; got {kind}")
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
         for name in missing:
@@ -367,9 +371,6 @@ class Layer:
         for name, tensor in own.items():
             if name not in state_dict:
                 continue
-            if not hasattr(state_dict[name], "shape"):
-                kind = type(state_dict[name]).__name__
-                raise TypeError(f"state_dict[{name!r}] must be a Tensor or an array; got {kind}")
             shape = list(state_dict[name].shape)
             if shape != tensor.shape:
                 warnings.warn(

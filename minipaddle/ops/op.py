@@ -273,7 +273,7 @@ def _check_arguments(function: Kernel, expected: tuple[str, ...], what: str) -> 
 
     Built-in functions (ufuncs) carry no names and are trusted.
     """
-    code = getattr(function, "__code__", None)
+    code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
     if code is None:
         return
     found = code.co_varnames[: code.co_argcount]

@@ -280,6 +280,9 @@ def _check_group(group: Any) -> None:
     unknown = sorted(set(group) - {"params", "learning_rate"})
     if unknown:
         raise ValueError(f"unknown key {unknown[0]!r} in a group; known: params, learning_rate")
+    factor = group.get("learning_rate", 1.0)
+    if not isinstance(factor, (int, float)):
+        raise TypeError(f"a group's learning_rate must be a number; got {factor!r}")
 
 
 def _house_gradients(nodes: Iterable[AccumulationNode]) -> None:

@@ -8,13 +8,14 @@ Half types are computed in float32 and rounded once.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from minipaddle.device.dtype import DType, is_half
-from minipaddle.ops.kernels.cpu.block import Block, blocks, cut, flattened, for_each_block
+from minipaddle.ops.kernels.cpu.block import Block, cut, flattened, for_each_block
 from minipaddle.ops.op import Array, kernel
 
 _FLOAT32 = np.dtype(np.float32)
@@ -57,7 +58,8 @@ def lerp_(x: Array, y: Array, weight: Any) -> Array:
 def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
     dtype = _compute_dtype(out.dtype)
     weight = _number_or_array(weight, dtype)
-    direct = out is not x and dtype == out.dtype
+    half = dtype != out.dtype
+    direct = out is not x and not half
     if isinstance(weight, float):
         out, x, y = flattened([out, x, y])
     else:
@@ -72,8 +74,9 @@ def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
             for block in share:
                 target = cut(out, block, out.ndim)
                 result = target if direct else np.empty(target.shape, dtype)
-                start = cut(x, block, out.ndim).astype(dtype, copy=False)
-                end = cut(y, block, out.ndim).astype(dtype, copy=False)
+                start, end = cut(x, block, out.ndim), cut(y, block, out.ndim)
+                if half:
+                    start, end = start.astype(dtype), end.astype(dtype)
                 w = _weight_part(weight, block, out.ndim)
                 if not isinstance(w, float) and (scratch is None or scratch.shape != result.shape):
                     scratch = np.empty(result.shape, dtype)
@@ -181,6 +184,18 @@ class _BlockSum:
             self.total = np.empty(padded, like.dtype) if into is None else into.reshape(padded)
         self.direct = not self.axes and compute == like.dtype
 
+    def share(self) -> _BlockSum:
+        """The same gradient for one thread's blocks: a sum of its own, or the same memory."""
+        part = copy.copy(self)
+        if self.axes:
+            part.total = np.zeros_like(self.total)
+        return part
+
+    def absorb(self, part: _BlockSum) -> None:
+        """Adds the sum of one share."""
+        if self.axes:
+            np.add(self.total, part.total, out=self.total)
+
     def buffer(self, block: Block, like: Array) -> Array:
         """Where to compute this block's gradient."""
         return cut(self.total, block, self.ndim) if self.direct else np.empty_like(like)
@@ -214,6 +229,7 @@ def lerp_grad(
     into: tuple[Array | None, ...] | None,
 ) -> list[Array | None]:
     dtype = _compute_dtype(out_grad.dtype)
+    half = dtype != out_grad.dtype
     shapes = (x_shape, y_shape, getattr(weight, "shape", ()))
     sums = [
         _BlockSum(shape, out_grad, into[i] if into else None) if wanted[i] else None
@@ -221,20 +237,23 @@ def lerp_grad(
     ]
     factor = _number_or_array(weight, dtype)
 
-    def work(share: Iterable[Block]) -> None:
+    def work(share: Iterable[Block]) -> list[_BlockSum | None]:
+        parts = [None if s is None else s.share() for s in sums]
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for block in share:
-                g = cut(out_grad, block, out_grad.ndim).astype(dtype, copy=False)
+                g = cut(out_grad, block, out_grad.ndim)
+                if half:
+                    g = g.astype(dtype)
                 w = factor if isinstance(factor, float) else cut(factor, block, out_grad.ndim)
-                _end_gradients(sums, block, g, w)
-                if sums[2] is not None:
-                    _weight_gradient(sums[2], block, g, (x, y))
+                _end_gradients(parts, block, g, w)
+                if parts[2] is not None:
+                    _weight_gradient(parts[2], block, g, (x, y))
+        return parts
 
-    if any(s is not None and s.axes for s in sums):
-        # One thread: it adds up in a fixed order.
-        work(blocks(out_grad.shape, dtype.itemsize))
-    else:
-        for_each_block(work, out_grad.shape, dtype.itemsize)
+    for parts in for_each_block(work, out_grad.shape, dtype.itemsize):
+        for whole, part in zip(sums, parts, strict=True):
+            if whole is not None and part is not None:
+                whole.absorb(part)
     return [None if s is None else s.result() for s in sums]
 
 

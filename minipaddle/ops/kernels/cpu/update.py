@@ -58,12 +58,14 @@ def _wide(grad: Array) -> Array:
 
 
 @kernel("sgd_", "cpu")
+@np.errstate(all="ignore")  # one with infinities must not warn between two writes
 def sgd_(params: list[Array], grad: Array, learning_rate: float) -> None:
     for block, parts in _blocks(params):
         _subtract(parts, np.multiply(_wide(grad[block]), learning_rate))
 
 
 @kernel("adam_", "cpu")
+@np.errstate(all="ignore")
 def adam_(
     params: list[Array],
     grad: Array,
