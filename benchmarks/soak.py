@@ -56,7 +56,7 @@ def train_and_die() -> None:
 
 def train_and_wait() -> None:
     train()
-    print("ready", flush=True)
+    os.write(1, b"ready\n")  # in one piece: print may write line and line end apart
     train_for_ever()
 
 
