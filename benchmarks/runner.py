@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -103,6 +104,11 @@ class Workers:
             worker.close()
 
 
+# OpenMP threads go on spinning for up to 0.2 s after their work, on cores that the next contender
+# needs.
+SETTLE_SECONDS = 0.25
+
+
 @dataclass
 class Contender:
     """One workload in one worker, with the seconds per iteration of each slice."""
@@ -186,6 +192,8 @@ def measure(case: dict[str, Any], workers: Workers, rounds: int, slice_s: float)
     for i in range(rounds):
         start = i % max(1, len(contenders))
         for contender in contenders[start:] + contenders[:start]:
+            if case["threads"] * case["processes"] > 1:
+                time.sleep(SETTLE_SECONDS)
             contender.sample()
     for contender in contenders:
         contender.worker.ask("drop", case=contender.case)

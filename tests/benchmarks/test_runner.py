@@ -1,6 +1,9 @@
 """The benchmark runner: its arithmetic, its protocol, and a short run of each configuration."""
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -163,5 +166,17 @@ def test_parity_without_paddle_says_what_it_needs(monkeypatch):
 @pytest.mark.slow
 def test_soak_in_small():
     command = [sys.executable, "-m", "benchmarks.soak", "--steps", "400", "--cycles", "1"]
-    done = subprocess.run(command, cwd=runner.ROOT, capture_output=True, text=True, timeout=110)
-    assert done.returncode == 0, done.stdout + done.stderr
+    with subprocess.Popen(
+        command,
+        cwd=runner.ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as soak:
+        try:
+            output, _ = soak.communicate(timeout=110)
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # nobody is left in the good case
+                os.killpg(soak.pid, signal.SIGKILL)
+    assert soak.returncode == 0, output
