@@ -70,11 +70,12 @@ def CPUPlace() -> Place:
 def __getattr__(name: str) -> Any:
     if name == "bfloat16":  # needs the optional ml_dtypes, imported when somebody asks
         return _bfloat16()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}; the table in README.md says what there is"
+    )
 
 
 __all__ = [
-    "BY_NAME",
     "CPUPlace",
     "DataParallel",
     "ParamAttr",

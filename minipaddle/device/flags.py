@@ -74,6 +74,11 @@ def define_device_variables(kind: str, visible: str | None, selected: str | None
     _device_variables[kind] = names
 
 
+def device_kinds() -> list[str]:
+    """The kinds of device whose variables are known: gpu, xpu and those of plug-ins."""
+    return list(_device_variables)
+
+
 def device_variables(kind: str) -> tuple[str, str]:
     """The variable with the visible ids of ``kind`` and its selecting flag."""
     if kind in _device_variables:

@@ -8,7 +8,13 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 
-from minipaddle.device.flags import device_index, device_variables, get_flag, parse_ids
+from minipaddle.device.flags import (
+    device_index,
+    device_kinds,
+    device_variables,
+    get_flag,
+    parse_ids,
+)
 
 # Names under which users know the collectives of a kind of device.
 KIND_OF_COMM = {"gloo": "cpu", "nccl": "gpu", "bkcl": "xpu"}
@@ -34,6 +40,16 @@ def _count(variable: str, default: int, low: int) -> int:
     return int(text)
 
 
+def trainer_rank() -> int:
+    """Number of this process in its job, from 0."""
+    return _count(_RANK, 0, 0)
+
+
+def trainer_count() -> int:
+    """Number of processes in this process's job."""
+    return _count(_WORLD_SIZE, 1, 1)
+
+
 class ParallelEnv:
     """Rank, world size, device and endpoints of this process, as the environment has them now.
 
@@ -50,8 +66,8 @@ class ParallelEnv:
     """
 
     def __init__(self) -> None:
-        self._rank = _count(_RANK, 0, 0)
-        self._world_size = _count(_WORLD_SIZE, 1, 1)
+        self._rank = trainer_rank()
+        self._world_size = trainer_count()
         if self._rank >= self._world_size:
             raise ValueError(
                 f"{_RANK}={self._rank} does not fit {_WORLD_SIZE}={self._world_size}: ranks count "
@@ -115,7 +131,7 @@ def _device_type() -> str:
     comm = os.environ.get(_COMM, "").strip()
     if comm and comm != "auto":
         return KIND_OF_COMM.get(comm, comm)
-    for kind in ("gpu", "xpu"):
+    for kind in device_kinds():
         if get_flag(device_variables(kind)[1]):
             return kind
     return "cpu"

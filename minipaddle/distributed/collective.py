@@ -98,8 +98,10 @@ def reduce(
     """
     members = members_of(group)
     if members is not None:
-        members.reduce(_checked(tensor).data, _position(dst, "dst", group), _op(op))
-        _written(tensor)
+        position = _position(dst, "dst", group)
+        members.reduce(_checked(tensor).data, position, _op(op))
+        if position == members.rank:
+            _written(tensor)
 
 
 def broadcast(tensor: Tensor, src: int, group: Group | None = None, sync_op: bool = True) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import os
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from minipaddle.device.backend import get_place, set_device
 from minipaddle.device.flags import pg_timeout_seconds
-from minipaddle.device.parallel_env import ParallelEnv
+from minipaddle.device.parallel_env import ParallelEnv, trainer_count, trainer_rank
+from minipaddle.device.selection import kind_of_comm
 from minipaddle.distributed.process_group import process_group_class
 from minipaddle.distributed.process_group.base import ProcessGroup
+from minipaddle.distributed.process_group.lone import LoneGroup
 
 
 class Group:
@@ -115,10 +116,7 @@ def default_group() -> Group:
                 f"this is process {env.rank} of {env.world_size}: call "
                 "paddle.distributed.init_parallel_env() before anything that communicates"
             )
-        group_class = process_group_class(get_place("cpu").backend.name)
-        token = os.urandom(16).hex()
-        process_group = group_class.create(0, 1, token, env.nrings, pg_timeout_seconds())
-        _groups[0] = Group(0, [0], process_group)
+        _groups[0] = Group(0, [0], LoneGroup(env.nrings, pg_timeout_seconds()))
     return _groups[0]
 
 
@@ -151,13 +149,15 @@ def new_group(ranks: Sequence[int] | None = None, backend: str | None = None) ->
         The group; on a process outside it, one whose collectives do nothing.
 
     Raises:
-        ValueError: A rank is not in the job, or is named twice.
+        ValueError: A rank is not in the job, or is named twice, or no collectives have that name.
 
     Example:
         >>> import minipaddle as paddle
         >>> paddle.distributed.new_group([0]).ranks
         [0]
     """
+    if backend is not None:
+        kind_of_comm(backend)
     world = default_group()
     members = list(world.ranks if ranks is None else ranks)
     if len(set(members)) != len(members) or not set(members) <= set(world.ranks):
@@ -197,7 +197,7 @@ def get_rank(group: Group | None = None) -> int:
         >>> paddle.distributed.get_rank()
         0
     """
-    return ParallelEnv().rank if group is None else group.rank
+    return trainer_rank() if group is None else group.rank
 
 
 def get_world_size(group: Group | None = None) -> int:
@@ -208,7 +208,7 @@ def get_world_size(group: Group | None = None) -> int:
         >>> paddle.distributed.get_world_size()
         1
     """
-    return ParallelEnv().world_size if group is None else group.nranks
+    return trainer_count() if group is None else group.nranks
 
 
 def members_of(group: Any) -> ProcessGroup | None:

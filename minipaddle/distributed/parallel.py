@@ -28,7 +28,7 @@ class ParallelStrategy:
     Args:
         nranks: Number of processes.
         local_rank: Number of this one.
-        nrings: Number of communication rings, from 1 to 8, at most that of FLAGS_nccl_nrings.
+        nrings: Number of communication rings, from 1 to 8.
     """
 
     nranks: int = field(default_factory=lambda: ParallelEnv().world_size)
@@ -44,7 +44,7 @@ class DataParallel(Layer):
 
     Args:
         layers: The layer.
-        strategy: Number of rings; by default from FLAGS_nccl_nrings.
+        strategy: Number of rings of this model; by default that of FLAGS_nccl_nrings.
         comm_buffer_size: Size of a bucket in MB.
         last_comm_buffer_size: Size in MB of the bucket that is reduced last, when there is nothing
             left to compute meanwhile.
@@ -107,17 +107,15 @@ class DataParallel(Layer):
         # What is wrong on one rank alone must not leave the others waiting for it, so each rank
         # tells the others what it has before it looks at what is wrong.
         _check_same_models(members, self._layers, options)
-        _check_rings(members, options["nrings"])
+        _check_rings(options["nrings"])
         trained = self._trained_parameters()
         _broadcast_state(members, self._layers)
         # Channels of its own: two models in one backward are then free to finish in any order.
-        own = members.new_group(range(members.world_size))
+        own = members.new_group(range(members.world_size), options["nrings"])
         assert own is not None
         sizes = (options["last_comm_buffer_size"], options["comm_buffer_size"])
         limits = [int(megabytes * _MEGABYTE) for megabytes in sizes]
-        reducer = Reducer(
-            trained, own, limits, options["find_unused_parameters"], options["nrings"]
-        )
+        reducer = Reducer(trained, own, limits, options["find_unused_parameters"])
         weakref.finalize(reducer, own.destroy)
         return reducer
 
@@ -200,12 +198,9 @@ class DataParallel(Layer):
         raise AttributeError(f"DataParallel has no attribute {name!r}")
 
 
-def _check_rings(members: ProcessGroup, nrings: Any) -> None:
-    if not 1 <= nrings <= members.nrings:
-        raise ValueError(
-            f"strategy.nrings={nrings} must lie in 1..{members.nrings}, the number of rings that "
-            "the group was made with (FLAGS_nccl_nrings)"
-        )
+def _check_rings(nrings: Any) -> None:
+    if not 1 <= nrings <= 8:
+        raise ValueError(f"strategy.nrings must lie in 1..8; got {nrings}")
 
 
 def _check_same_models(members: ProcessGroup, layers: Layer, options: dict[str, Any]) -> None:

@@ -100,7 +100,8 @@ def spawn(
         variables = _child_variables(backend, ids, ports.numbers, options)
         if options.get("print_config"):
             for rank, told in enumerate(variables):
-                print(f"rank {rank}: " + " ".join(f"{k}={v}" for k, v in sorted(told.items())))
+                shown = {k: v for k, v in sorted(told.items()) if not k.endswith("_TOKEN")}
+                print(f"rank {rank}: " + " ".join(f"{k}={v}" for k, v in shown.items()))
         folder = Path(tempfile.mkdtemp(prefix="minipaddle-spawn-"))
     except BaseException:
         ports.close()

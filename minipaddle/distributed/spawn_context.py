@@ -14,19 +14,21 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from minipaddle.distributed.spawn_child import failure_file, result_file
 from minipaddle.distributed.spawn_job import Job, ProcessFailedError
 
 
 class Mailbox:
     """What one process sends back, read once with ``get()``."""
 
-    def __init__(self, fetch: Callable[[], Any]) -> None:
+    def __init__(self, fetch: Callable[[], Any], arrived: Callable[[], bool]) -> None:
         self._fetch = fetch
+        self._arrived = arrived
         self._taken = False
 
     def empty(self) -> bool:
-        """Whether ``get`` was called already."""
-        return self._taken
+        """Whether there is nothing to get: nothing has come, or it was taken already."""
+        return self._taken or not self._arrived()
 
     def get(self) -> Any:
         """The value; waits until the job has ended.
@@ -40,6 +42,14 @@ class Mailbox:
         value = self._fetch()
         self._taken = True
         return value
+
+
+def _has_result(job: Job, rank: int) -> bool:
+    return bool(job.results) or result_file(job.folder, rank).exists()
+
+
+def _has_failed(job: Job, rank: int) -> bool:
+    return rank in job.failures or failure_file(job.folder, rank).exists()
 
 
 def _result(job: Job, rank: int) -> Any:
@@ -71,8 +81,13 @@ class MultiprocessContext:
         self.processes = list(job.processes)
         self.sentinels = [process.sentinel for process in job.processes]
         ranks = range(len(job.processes))
-        self.return_queues = [Mailbox(partial(_result, job, rank)) for rank in ranks]
-        self.error_queues = [Mailbox(partial(_traceback, job, rank)) for rank in ranks]
+        self.return_queues = [
+            Mailbox(partial(_result, job, rank), partial(_has_result, job, rank)) for rank in ranks
+        ]
+        self.error_queues = [
+            Mailbox(partial(_traceback, job, rank), partial(_has_failed, job, rank))
+            for rank in ranks
+        ]
         weakref.finalize(self, job.drop).atexit = False
         _contexts.add(self)
 

@@ -132,10 +132,11 @@ def is_grad_enabled() -> bool:
 
 
 class intercept:
-    """Has ``function(op, call, args)`` called in place of every op of this thread.
+    """Has ``function(op, call, args)`` called in place of every op on tensors of this thread.
 
-    It returns ``call(*args)`` or what shall stand for it. Inside another ``intercept`` the inner
-    function comes first, and its ``call`` goes to the outer one.
+    It returns ``call(*args)`` or what shall stand for it. In backward ``op`` is the Backward of the
+    op whose gradient is computed. Creation and the optimizers' updates take no part. Inside another
+    ``intercept`` the inner function comes first, and its ``call`` goes to the outer one.
 
     Example:
         >>> import minipaddle as paddle
@@ -198,7 +199,10 @@ def _differentiable(
     edges: list[Edge] = []
     for i, tensor in enumerate(tensors):
         if tensor.edge is None:
-            raise ValueError(f"{name}[{i}] has no gradient: its stop_gradient is True")
+            raise ValueError(
+                f"{name}[{i}] has no gradient: its stop_gradient is True (a result of paddle.grad "
+                "has one if that was called with create_graph=True)"
+            )
         if any(tensor is other for other in blocked):
             raise ValueError(f"{name}[{i}] is also in no_grad_vars")
         edges.append(tensor.edge)
@@ -283,7 +287,7 @@ def backward(
     if not roots:
         warnings.warn(
             f"backward does nothing: no gradient flows from {tensors[0].name}, its stop_gradient "
-            "is True",
+            "is True; set stop_gradient=False on an input, and compute outside no_grad()",
             stacklevel=3,
         )
         return

@@ -19,6 +19,7 @@ from minipaddle.imperative.operand import (
     FUNCTIONS,
     NUMBERS,
     check_inplace,
+    check_name,
     coerce,
     explain,
     int_list,
@@ -36,6 +37,7 @@ _CONVERSIONS = {
 
 _BODY = """\
 def {name}({signature}):
+    if name is not None: check_name({name!r}, name)
     {intercept}
     try:
         place = {first}.place
@@ -105,7 +107,7 @@ class _Source:
             first=self.first,
             edges=", ".join(self.edge(n) for n in names) + ",",
             float_result=self.float_result(),
-            share="out.version = x.version" if op.view else "",
+            share=f"out.version = {self.first}.version" if op.view else "",
             mark="out.version[1] = 1" if op.view else "",
             check=self.inplace_check(),
             versions_of_inputs=self.versions_of_inputs(),
@@ -244,6 +246,7 @@ def _compile(op: Op, inplace: bool, intercepted: bool, straight: Any) -> Callabl
         "UNCHANGED": UNCHANGED,
         "as_dtype": as_dtype,
         "check_inplace": check_inplace,
+        "check_name": check_name,
         "coerce": coerce,
         "explain": explain,
         "grad_state": grad_state,

@@ -2,8 +2,8 @@
 
 A run counts how many edges lead to each node, then runs a node once all its uses have sent their
 gradient. There is no recursion, so chains may be as long as memory allows; a leaf is finished the
-moment its last use is done. This is the one place that brings a gradient to the shape and dtype
-of what it belongs to.
+moment its last use is done. This is the one place that brings a formula's gradient to the shape
+and dtype of what it belongs to; a fused kernel may do so itself.
 """
 
 from __future__ import annotations

@@ -129,7 +129,8 @@ class AccumulationNode:
         hooks: Functions that see, and may replace, each backward's summed gradient, by number.
         reduce_hook: Called when a backward's gradient is final and in place.
         name: Name of the leaf, for messages.
-        lock: Held while ``home`` is written, so that threads may share a leaf.
+        lock: Held while backward writes ``home``, so that backwards of several threads may meet at
+            a leaf. Reading or clearing ``grad`` meanwhile is not covered.
     """
 
     __slots__ = (

@@ -78,6 +78,8 @@ def register_hook(self: Tensor, hook: Hook) -> HookHandle:
     """
     if self.edge is None:
         raise RuntimeError(f"{self.name} has no gradient to hook: its stop_gradient is True")
+    if not callable(hook):
+        raise TypeError(f"hook must be callable; got {type(hook).__name__}")
     if self.edge.hooks is None:
         self.edge.hooks = {}
     number = next(_hook_numbers)
@@ -172,6 +174,18 @@ def _index_entry(entry: Any) -> Any:
         raise TypeError(f"a tensor is indexed by ints, slices, ... and None; got {kind}") from None
 
 
+def __setitem__(self: Tensor, index: Any, value: Any) -> None:
+    raise TypeError(
+        "a tensor takes no item assignment yet; x.set_value(array) overwrites it, or make a new one"
+    )
+
+
+def __format__(self: Tensor, form: str) -> str:
+    if form and self.size == 1:
+        return format(self.numpy().item(), form)
+    return format(repr(self), form)
+
+
 def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
     if copy is False:
         raise ValueError("a tensor becomes an array only by a copy")
@@ -230,7 +244,6 @@ def __neg__(self: Tensor) -> Tensor:
 _OPERATORS: dict[str, Any] = {
     "__add__": elementwise.add,
     "__radd__": _reversed(elementwise.add),
-    "__iadd__": None,  # x += y makes a new tensor, so that a leaf can be on the left
     "__sub__": elementwise.subtract,
     "__rsub__": _reversed(elementwise.subtract),
     "__mul__": elementwise.multiply,
@@ -259,11 +272,10 @@ def install() -> None:
                 if op.inplace:
                     setattr(Tensor, method + "_", FUNCTIONS[op.name + "_"])
     for name, function in _OPERATORS.items():
-        if function is not None:
-            setattr(Tensor, name, function)
+        setattr(Tensor, name, function)
     for function in (
-        backward, register_hook, retain_grads, detach, item, tolist, numel,
-        __len__, __iter__, __getitem__, __array__, __deepcopy__, __reduce__,
+        backward, register_hook, retain_grads, detach, item, tolist, numel, __len__, __iter__,
+        __getitem__, __setitem__, __format__, __array__, __deepcopy__, __reduce__,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     Tensor.__index__ = _index  # type: ignore[attr-defined]

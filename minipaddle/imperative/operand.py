@@ -44,7 +44,7 @@ def coerce(op: Op, args: tuple[Any, ...], inplace: bool = False) -> list[Any]:
         raise TypeError(f"{op.name}_: x is written in place and must be a Tensor; got {kind}")
     arrays = [t for t in tensors if t is not None and not _is_number(t.data)]
     dtypes = list(dict.fromkeys(t.data.dtype for t in arrays))
-    dtype = _common_dtype(op, dtypes, tensors, params) if op.name != "copy_" else dtypes[0]
+    dtype = _common_dtype(op, dtypes, tensors, params)
     if inplace:
         dtype = _inplace_dtype(op, tensors[0], dtype)
     if op.dtypes == "float" and dtype not in FLOATS:
@@ -149,7 +149,7 @@ def _to_dtype(op: Op, param: Param, tensor: Tensor | None, dtype: DType) -> Tens
     if _is_number(tensor.data):
         array = tensor.place.backend.from_host(np.asarray(tensor.data, dtype), tensor.place.index)
         return Tensor(array, tensor.place)
-    if tensor.data.dtype == dtype or op.name == "copy_":
+    if tensor.data.dtype == dtype:
         return tensor
     cast: Tensor = FUNCTIONS["cast"](tensor, dtype)
     return cast
@@ -200,8 +200,16 @@ def check_inplace(op: Op, x: Tensor, others: tuple[Any, ...]) -> None:
         )
     if edges and x.version[1]:
         raise ValueError(
-            f"{op.name}_: {x.name} shares memory with a recorded view, whose gradient would go "
-            f"wrong; use {op.name}"
+            f"{op.name}_: {x.name} was viewed, and a view's gradient would go wrong; use {op.name}"
+        )
+
+
+def check_name(function: str, name: Any) -> None:
+    """Refuses what stands in the place of ``name`` by mistake, as in ``reshape(x, 6, 1)``."""
+    if not isinstance(name, str):
+        raise TypeError(
+            f"{function}: name must be a str; got {name!r}, one argument too many? Several lengths "
+            "or axes go in one list, such as [6, 1]"
         )
 
 

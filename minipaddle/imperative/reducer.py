@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import queue
 import threading
 import weakref
@@ -106,7 +107,6 @@ class Reducer:
         limits: Bytes at which the first and each later bucket is closed; the first declared
             parameters are in the first, which is reduced last.
         find_unused_parameters: Whether a backward may leave parameters out.
-        nrings: How many of the group's rings to use; all by default.
 
     Raises:
         RuntimeError: A parameter is in a living Reducer already.
@@ -118,10 +118,8 @@ class Reducer:
         group: CommGroup,
         limits: Sequence[int],
         find_unused_parameters: bool = False,
-        nrings: int | None = None,
     ) -> None:
         self.group = group
-        self.nrings = group.nrings if nrings is None else nrings
         self.number = next(_numbers)  # ranks make their Reducers in the same order
         self.names = [name for name, _ in parameters]
         self.nodes = [parameter.leaf_node() for _, parameter in parameters]
@@ -135,7 +133,7 @@ class Reducer:
         # Backward fills a bucket in one thread; reducing it must not hold that thread up. Each ring
         # has a thread of its own if the group blocks; a group that only enqueues gets one thread,
         # which issues all rings in bucket order.
-        self.comm_pool_ = CommPool(self.nrings if group.blocking else 1)
+        self.comm_pool_ = CommPool(group.nrings if group.blocking else 1)
         self.comm_op_count_ = 0
         self.cv_ = threading.Condition()
         self._failure: _Failure | None = None
@@ -208,7 +206,7 @@ class Reducer:
             bucket = self.buckets[self.next_group_]
             if bucket.pending:
                 return
-            ring = bucket.index % self.nrings
+            ring = bucket.index % self.group.nrings
             token = self.group.wait_compute(ring)
             # Bucket and ring go by value: next_group_ has moved on when the worker starts.
             launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
@@ -368,7 +366,7 @@ class _LeafHook:
 
 
 def _numel(node: AccumulationNode) -> int:
-    return int(np.prod(node.shape, dtype=np.int64))
+    return math.prod(node.shape)
 
 
 def _explained(error: BaseException, where: str) -> BaseException:

@@ -108,9 +108,7 @@ class ParamAttr:
         name: Its name, unique in the process; made up by default.
         initializer: Its first values.
         learning_rate: Factor on the optimizer's rate.
-        regularizer: Its own regularizer.
         trainable: Whether it is trained.
-        need_clip: Whether gradient clipping covers it.
 
     Example:
         >>> import minipaddle as paddle
@@ -122,9 +120,7 @@ class ParamAttr:
     name: str | None = None
     initializer: Initializer | None = None
     learning_rate: float = 1.0
-    regularizer: Any = None
     trainable: bool = True
-    need_clip: bool = True
 
     @staticmethod
     def of(attr: Any) -> ParamAttr:

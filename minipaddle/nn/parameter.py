@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import weakref
 from typing import Any
 
 from minipaddle.imperative.tensor import Parameter
 from minipaddle.nn.initializer import Initializer, ParamAttr
 
-_names: set[str] = set()
+_named: weakref.WeakValueDictionary[str, Parameter] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
 
 
 def make_parameter(
@@ -26,23 +29,18 @@ def make_parameter(
     Raises:
         ValueError: The name that ``attr`` gives is taken.
     """
-    name = _claim(attr.name) if attr.name is not None else _new_name(stem)
+    if attr.name is not None and attr.name in _named:
+        raise ValueError(f"a parameter named {attr.name!r} exists already")
     value = (attr.initializer or initializer)(shape, dtype)
-    parameter = Parameter(value.data, value.place, name)
+    with _lock:
+        name = attr.name if attr.name is not None else _new_name(stem)
+        parameter = Parameter(value.data, value.place, name)
+        _named[name] = parameter
     parameter.trainable = attr.trainable
     parameter.optimize_attr = {"learning_rate": attr.learning_rate}
-    parameter.regularizer = attr.regularizer
-    parameter.need_clip = attr.need_clip
     return parameter
-
-
-def _claim(name: str) -> str:
-    if name in _names:
-        raise ValueError(f"a parameter named {name!r} exists already")
-    _names.add(name)
-    return name
 
 
 def _new_name(stem: str) -> str:
     numbered = (f"{stem}_{number}" for number in itertools.count())
-    return _claim(next(name for name in numbered if name not in _names))
+    return next(name for name in numbered if name not in _named)

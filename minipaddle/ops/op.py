@@ -246,6 +246,10 @@ class Namespace:
     def __init__(self, place: Place) -> None:
         self._place = place
 
+    def forget(self) -> None:
+        """Looks every kernel up again at its next use."""
+        self.__dict__ = {"_place": self._place}
+
     def __getattr__(self, name: str) -> Kernel:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -307,17 +311,28 @@ def kernel(name: str, backend: str) -> Callable[[Kernel], Kernel]:
         if backend in table:
             raise ValueError(f"op {name!r} has a kernel for {backend} already")
         table[backend] = function
+        _forget_resolved()
         return function
 
     return register
+
+
+def _forget_resolved() -> None:
+    """Lets every place look its kernels up again, now that there is another one."""
+    for op in OPS.values():
+        op.kernels.clear()
+        op.inplace_kernels.clear()
+        if op.backward is not None:
+            op.backward.table.clear()
+    for functions in _namespaces.values():
+        functions.forget()
 
 
 def _registration_target(name: str) -> tuple[dict[str, Kernel], tuple[str, ...]]:
     """The table that kernel ``name`` goes into and the argument names it must have."""
     if name in OPS:
         op = OPS[name]
-        generator = ("generator",) if name in RANDOM else ()
-        return op.kernels.registered, (*generator, *(p.name for p in op.params))
+        return op.kernels.registered, tuple(p.name for p in op.params)
     op_name = name.removesuffix("_grad")
     if op_name in OPS and (backward := OPS[op_name].backward) is not None and op_name != name:
         return backward.fused, (*backward.arguments, "wanted", "into")
@@ -326,10 +341,6 @@ def _registration_target(name: str) -> tuple[dict[str, Kernel], tuple[str, ...]]
         op = OPS[op_name]
         return op.inplace_kernels.registered, tuple(p.name for p in op.params)
     raise ValueError(f"kernel {name!r} belongs to no op declared in ops.yaml")
-
-
-# Kernels of these draw random numbers and take the place's generator first.
-RANDOM = frozenset({"gaussian", "uniform"})
 
 
 def formula(function: Kernel) -> Kernel:

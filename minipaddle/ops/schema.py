@@ -14,7 +14,9 @@ KEYS = frozenset(
     {"op", "args", "output", "optional", "inplace", "view", "backward", "dtypes", "api"}
 )
 TENSOR_TYPES = frozenset({"Tensor", "Tensor|Scalar", "Tensor[]"})
-ATTRIBUTE_TYPES = frozenset({"bool", "int", "float", "str", "int[]", "Scalar", "DataType", "Index"})
+ATTRIBUTE_TYPES = frozenset(
+    {"bool", "int", "float", "str", "int[]", "Scalar", "DataType", "Index", "Generator"}
+)
 DTYPE_CLASSES = frozenset({"float", "numeric", "any"})
 LITERALS = {"None": None, "True": True, "False": False}
 

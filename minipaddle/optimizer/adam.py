@@ -44,6 +44,7 @@ class Adam(Optimizer):
         beta2: float = 0.999,
         epsilon: float = 1e-8,
         parameters: Any = None,
+        *,
         name: str | None = None,
     ) -> None:
         for argument, value in (("beta1", beta1), ("beta2", beta2)):

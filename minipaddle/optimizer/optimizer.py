@@ -7,6 +7,7 @@ neighbours with equal settings are updated by one kernel call.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -186,7 +187,7 @@ class Optimizer:
         return state
 
     def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Takes over a state that ``state_dict`` gave; values for other parameters are left out.
+        """Takes over a state that ``state_dict`` gave; a parameter without any is a warning.
 
         Raises:
             ValueError: An accumulator has another shape than its parameter.
@@ -199,6 +200,13 @@ class Optimizer:
                         f"{param.name}_{name}_0 must have shape {param.shape}; got "
                         f"{list(value.shape)}"
                     )
+        lacking = [p.name for p, _ in self._params if f"{p.name}_step_0" not in state_dict]
+        if lacking:
+            warnings.warn(
+                f"the given state has nothing for {', '.join(lacking)}; they keep theirs. It has "
+                f"{', '.join(list(state_dict)[:6]) or 'no entries'}",
+                stacklevel=2,
+            )
         self._loaded = dict(state_dict)
         self._lay_out()
 
@@ -250,6 +258,8 @@ def _params_and_factors(parameters: Any) -> list[tuple[Tensor, float]]:
         kind = type(parameters).__name__
         raise TypeError(f"parameters must be a list of tensors or of dicts; got a {kind}")
     groups = list(parameters)
+    if not groups:
+        raise ValueError("parameters must not be empty")
     if not groups or not isinstance(groups[0], dict):
         groups = [{"params": groups}]
     pairs: list[tuple[Tensor, float]] = []

@@ -27,7 +27,7 @@ class SGD(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: float = 0.001, parameters: Any = None, name: str | None = None
+        self, learning_rate: float = 0.001, parameters: Any = None, *, name: str | None = None
     ) -> None:
         super().__init__(learning_rate, parameters, name)
         self._op = get_op("sgd_")

@@ -210,8 +210,8 @@ class XpuGroup(ProcessGroup):
     ) -> XpuGroup:
         return cls(SharedMemoryGroup.create(rank, world_size, token, nrings, timeout))
 
-    def new_group(self, ranks: Sequence[int]) -> XpuGroup | None:
-        host = self._host.new_group(ranks)
+    def new_group(self, ranks: Sequence[int], nrings: int | None = None) -> XpuGroup | None:
+        host = self._host.new_group(ranks, nrings)
         return None if host is None else XpuGroup(host)
 
     def destroy(self) -> None:

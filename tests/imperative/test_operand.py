@@ -319,9 +319,9 @@ def test_a_recorded_view_keeps_its_base_from_being_changed():
     a = to_tensor([1.0, 2.0], stop_gradient=False)
     x = assign(a)
     view = reshape(x, [2, 1])
-    with pytest.raises(ValueError, match="recorded view"):
+    with pytest.raises(ValueError, match="was viewed"):
         add_(x, 1.0)
-    with pytest.raises(ValueError, match="recorded view"):
+    with pytest.raises(ValueError, match="was viewed"):
         add_(view, 1.0)
     with no_grad():
         assert add_(x, 1.0).tolist() == [2.0, 3.0]

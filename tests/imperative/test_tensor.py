@@ -321,14 +321,14 @@ def test_trainable_is_the_negation_of_stop_gradient() -> None:
 
 
 def test_deepcopy_of_a_parameter_has_a_name_of_its_own() -> None:
-    attr = paddle.ParamAttr(learning_rate=0.25, trainable=False, need_clip=False)
+    attr = paddle.ParamAttr(learning_rate=0.25, trainable=False)
     weight = paddle.nn.Linear(2, 2, weight_attr=attr).weight
     twin = copy.deepcopy(weight)
     assert isinstance(twin, Parameter)
     assert twin.name != weight.name
     assert twin.optimize_attr == {"learning_rate": 0.25}
     assert twin.optimize_attr is not weight.optimize_attr
-    assert (twin.trainable, twin.need_clip) == (False, False)
+    assert twin.trainable is False
     assert copy.deepcopy(weight).name != twin.name
 
 

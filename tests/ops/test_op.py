@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import minipaddle as paddle
 from minipaddle.device.backend import get_place
 from minipaddle.ops import op as module
 from minipaddle.ops.op import (
@@ -222,3 +223,25 @@ def test_the_namespace_has_ops_and_in_place_forms_and_nothing_else():
         space.blond_  # noqa: B018
     with pytest.raises(AttributeError):
         space.__wrapped__  # noqa: B018
+
+
+def test_a_kernel_that_comes_late_is_used():
+    place = get_place("cpu")
+    op = OPS["mean"]
+    assert not op.backward.table[place].fused
+    before = dict(op.backward.fused)
+    calls = []
+
+    @kernel("mean_grad", "cpu")
+    def mean_grad(x_shape, out_grad, axis, keepdim, wanted, into):
+        calls.append(x_shape)
+        return (np.full(x_shape, 7.0),)
+
+    try:
+        x = paddle.to_tensor(np.ones(3), stop_gradient=False)
+        paddle.mean(x).backward()
+        assert calls == [(3,)] and x.grad.tolist() == [7.0] * 3
+    finally:
+        op.backward.fused.clear()
+        op.backward.fused.update(before)
+        op.backward.table.clear()

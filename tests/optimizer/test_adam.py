@@ -233,13 +233,15 @@ def test_state_can_be_set_in_the_middle_and_for_some_parameters_only() -> None:
         np.testing.assert_array_equal(param.numpy(), value)
     kept = adam.state_dict()
     name = params[0].name
-    adam.set_state_dict({k: v for k, v in state.items() if k.startswith(name)})
+    with pytest.warns(UserWarning, match=f"nothing for {params[1].name}"):
+        adam.set_state_dict({k: v for k, v in state.items() if k.startswith(name)})
     mixed = adam.state_dict()
     assert mixed[f"{name}_step_0"] == 2
     other = params[1].name
     assert mixed[f"{other}_step_0"] == 5
     assert mixed[f"{other}_moment1_0"].tolist() == kept[f"{other}_moment1_0"].tolist()
-    adam.set_state_dict({})
+    with pytest.warns(UserWarning, match="no entries"):
+        adam.set_state_dict({})
     assert adam.state_dict()[f"{other}_step_0"] == 5
 
 

@@ -66,10 +66,13 @@ def test_parameters_may_come_from_any_iterable() -> None:
 
 
 def test_no_parameters_at_all() -> None:
-    sgd = SGD(0.1, [])
-    sgd.step()
-    sgd.clear_grad()
-    assert sgd.state_dict() == {}
+    with pytest.raises(ValueError, match="must not be empty"):
+        SGD(0.1, [])
+
+
+def test_paddles_fifth_argument_is_not_taken_for_a_name() -> None:
+    with pytest.raises(TypeError):
+        SGD(0.1, [leaf([1.0])], 0.01)
 
 
 def test_get_and_set_lr() -> None:

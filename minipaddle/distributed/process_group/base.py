@@ -77,8 +77,12 @@ class ProcessGroup(ABC):
         """Meets the other ranks of the job that ``token`` names and returns the group."""
 
     @abstractmethod
-    def new_group(self, ranks: Sequence[int]) -> ProcessGroup | None:
+    def new_group(self, ranks: Sequence[int], nrings: int | None = None) -> ProcessGroup | None:
         """Makes a group of some ranks; every rank of this group calls it.
+
+        Args:
+            ranks: The members.
+            nrings: How many rings it has; as many as this group by default.
 
         Returns:
             The new group, in which ``ranks[i]`` has rank ``i``, or None on a rank outside it.

@@ -125,13 +125,16 @@ class SharedMemoryGroup(ProcessGroup):
         sockets = meet(rank, world_size, token, nrings, timeout)
         return cls(Mesh(rank, range(world_size), sockets, timeout))
 
-    def new_group(self, ranks: Sequence[int]) -> SharedMemoryGroup | None:
+    def new_group(
+        self, ranks: Sequence[int], nrings: int | None = None
+    ) -> SharedMemoryGroup | None:
         members = [int(rank) for rank in ranks]
         for member in members:
             self._check_rank("ranks", member)
         if not members or len(set(members)) != len(members):
             raise ValueError(f"ranks must be distinct and not empty, got {members}")
-        own = np.array(members, np.int64).tobytes()
+        count = (nrings or self.nrings) + 1  # channels: one a ring, and the user's
+        own = np.array([count, *members], np.int64).tobytes()
         with self._user as channel:
             call = channel.call(Code.NEW_GROUP)
             frames = channel.exchange(call, payload=own)
@@ -141,27 +144,29 @@ class SharedMemoryGroup(ProcessGroup):
                 names = self._mesh.ranks
                 raise CollectiveMismatchError(
                     f"the ranks disagree in new_group: rank {names[self.rank]} gave {members}, "
-                    f"rank {names[peer]} gave {np.frombuffer(other, np.int64).tolist()}"
+                    f"rank {names[peer]} gave {np.frombuffer(other, np.int64)[1:].tolist()}, or "
+                    "another number of rings"
                 )
         if self.rank not in members:
             return None
         with self._user as channel:
-            found = self._wire(channel, call, members)
+            found = self._wire(channel, call, members, count)
         position = members.index(self.rank)
         sockets = [
             [found[m][channel] if m != self.rank else None for m in members]
-            for channel in range(self.nrings + 1)
+            for channel in range(count)
         ]
         world_ranks = [self._mesh.ranks[member] for member in members]
         group = SharedMemoryGroup(Mesh(position, world_ranks, sockets, self.timeout))
         self._children.add(group)
         return group
 
-    def _wire(self, channel: Channel, call: Call, members: Sequence[int]) -> dict[int, list[Any]]:
+    def _wire(
+        self, channel: Channel, call: Call, members: Sequence[int], count: int
+    ) -> dict[int, list[Any]]:
         """Makes the sockets to the higher members and receives those of the lower ones."""
         found: dict[int, list[Any]] = {}
         header = call.header(Phase.FILES)
-        count = self.nrings + 1
         try:
             for peer in sorted(set(members) - {self.rank}):
                 if peer < self.rank:

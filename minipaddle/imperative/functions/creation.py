@@ -90,10 +90,10 @@ def _draw(op_name: str, shape: Shape, dtype: Any, *args: Any) -> Tensor:
     element = as_dtype(dtype)
     if not is_float(element):
         raise TypeError(f"random numbers need a float dtype; got {element.name}")
-    values = {"dtype": element, "shape": _lengths(shape)}
+    values = {"generator": place.generator, "dtype": element, "shape": _lengths(shape)}
     values.update(args)
     op = get_op(op_name)
-    array = op.kernels[place](place.generator, *(values[p.name] for p in op.params))
+    array = op.kernels[place](*(values[p.name] for p in op.params))
     return Tensor(array, place)
 
 
@@ -169,12 +169,15 @@ def uniform(
 
     Raises:
         TypeError: ``dtype`` is not a float type.
+        ValueError: ``min`` is larger than ``max``.
 
     Example:
         >>> import minipaddle as paddle
         >>> bool((paddle.uniform([100], min=2.0, max=3.0).numpy() >= 2.0).all())
         True
     """
+    if min > max:
+        raise ValueError(f"min must not be larger than max; got {min} and {max}")
     if seed:
         place = current_place()
         state = place.generator.get_state()

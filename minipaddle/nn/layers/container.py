@@ -24,7 +24,12 @@ class Sequential(Layer):
     def __init__(self, *layers: Any) -> None:
         super().__init__()
         for i, item in enumerate(layers):
-            name, layer = item if isinstance(item, (tuple, list)) else (str(i), item)
+            if not isinstance(item, (Layer, tuple)):
+                raise TypeError(
+                    "Sequential takes layers one by one, Sequential(*layers), or pairs (name, "
+                    f"layer); argument {i} is a {type(item).__name__}"
+                )
+            name, layer = item if isinstance(item, tuple) else (str(i), item)
             if name in self._sub_layers:
                 raise ValueError(f"two layers are named {name!r}")
             self.add_sublayer(name, layer)

@@ -24,8 +24,9 @@ def mse_loss(input: Array, label: Array, reduction: str = "mean") -> Array:
     total = np.asarray(np.dot(flat, flat))
     if reduction == "sum":
         return total
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.divide(total, total.dtype.type(flat.size)))
+    if not flat.size:  # the mean of nothing
+        return np.full((), np.nan, total.dtype)
+    return np.asarray(np.divide(total, total.dtype.type(flat.size)))
 
 
 @kernel("mse_loss_grad", "cpu")

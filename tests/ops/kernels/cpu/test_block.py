@@ -1,6 +1,7 @@
 """Cutting arrays into blocks: every element once, in memory order, at the right size."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -71,3 +72,11 @@ def test_operands_of_lower_rank_are_cut_to_what_meets_the_block(operand):
         target = cut(out, block, 3)
         target[...] = cut(source, block, 3)
     np.testing.assert_array_equal(out, whole)
+
+
+def test_blocks_cover_more_elements_than_32_bits_count():
+    size = 2**31 + 8
+    parts = [part for (part,) in blocks((size,), 2)]
+    assert parts[0].start == 0
+    assert all(a.stop == b.start for a, b in pairwise(parts))
+    assert min(parts[-1].stop, size) == size > parts[-1].start
