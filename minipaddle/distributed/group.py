@@ -24,12 +24,14 @@ class Group:
         ranks: The members, by their rank in the job.
         rank: This process's position among them, or -1.
         process_group: What moves the data, or None on a process outside.
+        destroyed: ``destroy_process_group`` has closed it.
     """
 
     def __init__(self, id: int, ranks: Sequence[int], process_group: ProcessGroup | None) -> None:
         self.id = id
         self.ranks = list(ranks)
         self.process_group = process_group
+        self.destroyed = False
         self.rank = -1 if process_group is None else process_group.rank
 
     @property
@@ -160,7 +162,7 @@ def new_group(ranks: Sequence[int] | None = None, backend: str | None = None) ->
         kind_of_comm(backend)
     world = default_group()
     members = list(world.ranks if ranks is None else ranks)
-    if len(set(members)) != len(members) or not set(members) <= set(world.ranks):
+    if not members or len(set(members)) != len(members) or not set(members) <= set(world.ranks):
         raise ValueError(f"ranks must be distinct and among {world.ranks}; got {members}")
     assert world.process_group is not None
     number = next(_numbers)
@@ -178,6 +180,7 @@ def destroy_process_group(group: Group | None = None) -> None:
     closing = list(_groups.values()) if group is None or group.id == 0 else [group]
     for one in reversed(closing):
         _groups.pop(one.id, None)
+        one.destroyed = True
         if one.process_group is not None:
             one.process_group.destroy()
 
@@ -215,10 +218,13 @@ def members_of(group: Any) -> ProcessGroup | None:
     """What moves the data of ``group``, the default one if None; None on a process outside.
 
     Raises:
+        RuntimeError: ``group`` was destroyed.
         TypeError: ``group`` is no Group.
     """
     if group is None:
         group = default_group()
     if not isinstance(group, Group):
         raise TypeError(f"group must be a Group, as new_group returns; got {type(group).__name__}")
+    if group.destroyed:
+        raise RuntimeError(f"{group} was destroyed")
     return group.process_group
