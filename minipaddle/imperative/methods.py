@@ -237,6 +237,17 @@ def _reversed(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any],
     return swapped
 
 
+_COMPARABLE = (Tensor, np.ndarray, np.generic, bool, int, float)
+
+
+def __eq__(self: Tensor, other: Any) -> Any:
+    return FUNCTIONS["equal"](self, other) if isinstance(other, _COMPARABLE) else NotImplemented
+
+
+def __ne__(self: Tensor, other: Any) -> Any:
+    return FUNCTIONS["not_equal"](self, other) if isinstance(other, _COMPARABLE) else NotImplemented
+
+
 def __neg__(self: Tensor) -> Tensor:
     return elementwise.multiply(self, -1)
 
@@ -248,7 +259,11 @@ _OPERATORS: dict[str, Any] = {
     "__rsub__": _reversed(elementwise.subtract),
     "__mul__": elementwise.multiply,
     "__rmul__": _reversed(elementwise.multiply),
+    "__truediv__": elementwise.divide,
+    "__rtruediv__": _reversed(elementwise.divide),
     "__matmul__": linalg.matmul,
+    "__eq__": __eq__,  # elementwise; a tensor is still hashed by identity
+    "__ne__": __ne__,
     "__neg__": __neg__,
     "__float__": _number(float),
     "__int__": _number(int),

@@ -48,6 +48,9 @@ class Tensor:
     cast: ClassVar[Callable[..., Tensor]]
     clone: ClassVar[Callable[..., Tensor]]
     detach: ClassVar[Callable[..., Tensor]]
+    divide: ClassVar[Callable[..., Tensor]]
+    divide_: ClassVar[Callable[..., Tensor]]
+    equal: ClassVar[Callable[..., Tensor]]
     expand: ClassVar[Callable[..., Tensor]]
     item: ClassVar[Callable[..., Any]]
     lerp: ClassVar[Callable[..., Tensor]]
@@ -56,6 +59,7 @@ class Tensor:
     mean: ClassVar[Callable[..., Tensor]]
     multiply: ClassVar[Callable[..., Tensor]]
     multiply_: ClassVar[Callable[..., Tensor]]
+    not_equal: ClassVar[Callable[..., Tensor]]
     numel: ClassVar[Callable[..., int]]
     register_hook: ClassVar[Callable[..., Any]]
     reshape: ClassVar[Callable[..., Tensor]]
@@ -81,7 +85,9 @@ class Tensor:
     __radd__: ClassVar[Callable[..., Tensor]]
     __rmul__: ClassVar[Callable[..., Tensor]]
     __rsub__: ClassVar[Callable[..., Tensor]]
+    __rtruediv__: ClassVar[Callable[..., Tensor]]
     __sub__: ClassVar[Callable[..., Tensor]]
+    __truediv__: ClassVar[Callable[..., Tensor]]
 
     __array_priority__ = 1000  # ndarray operators leave mixed expressions to this class
 

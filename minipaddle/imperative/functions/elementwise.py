@@ -75,6 +75,73 @@ def multiply(x: Tensor | float, y: Tensor | float, name: str | None = None) -> T
 
 
 @bound
+def divide(x: Tensor | float, y: Tensor | float, name: str | None = None) -> Tensor:
+    """Divides float tensors element by element; shapes broadcast.
+
+    Args:
+        x: Tensor or number.
+        y: Tensor or number. Tensors of different dtypes meet at the wider one.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        ``x / y``, of the broadcast shape.
+
+    Raises:
+        TypeError: Both are of int or bool dtype; convert one with astype first.
+        ValueError: The shapes do not broadcast, or the places differ.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.divide(paddle.to_tensor([1.0, 3.0]), 2.0).tolist()
+        [0.5, 1.5]
+    """
+
+
+@bound
+def equal(x: Tensor | float, y: Tensor | float, name: str | None = None) -> Tensor:
+    """Whether elements are equal; shapes broadcast, NaN equals nothing.
+
+    Args:
+        x: Tensor or number.
+        y: Tensor or number. Tensors of different dtypes meet at the wider one.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of bool, of the broadcast shape.
+
+    Raises:
+        ValueError: The shapes do not broadcast, or the places differ.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.equal(paddle.to_tensor([1.0, 3.0]), 3.0).tolist()
+        [False, True]
+    """
+
+
+@bound
+def not_equal(x: Tensor | float, y: Tensor | float, name: str | None = None) -> Tensor:
+    """Whether elements differ; shapes broadcast, NaN differs from everything.
+
+    Args:
+        x: Tensor or number.
+        y: Tensor or number. Tensors of different dtypes meet at the wider one.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of bool, of the broadcast shape.
+
+    Raises:
+        ValueError: The shapes do not broadcast, or the places differ.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.not_equal(paddle.to_tensor([1.0, 3.0]), 3.0).tolist()
+        [True, False]
+    """
+
+
+@bound
 def square(x: Tensor, name: str | None = None) -> Tensor:
     """Squares every element.
 
@@ -247,7 +314,7 @@ def _inplace(name: str) -> Any:
     def one(x: Tensor, name: str | None = None) -> Tensor: ...
     def two(x: Tensor, y: Tensor | float, name: str | None = None) -> Tensor: ...
 
-    declaration: Any = two if name in ("add_", "subtract_", "multiply_") else one
+    declaration: Any = two if name in ("add_", "subtract_", "multiply_", "divide_") else one
     declaration.__name__ = declaration.__qualname__ = name
     declaration.__doc__ = (
         f"``{name[:-1]}`` that overwrites ``x``, which must have the shape of the result.\n\n"
@@ -260,6 +327,7 @@ def _inplace(name: str) -> Any:
 add_ = _inplace("add_")
 subtract_ = _inplace("subtract_")
 multiply_ = _inplace("multiply_")
+divide_ = _inplace("divide_")
 square_ = _inplace("square_")
 relu_ = _inplace("relu_")
 tanh_ = _inplace("tanh_")

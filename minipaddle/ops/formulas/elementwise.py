@@ -26,6 +26,14 @@ def multiply_grad(F: Any, x: Any, y: Any, out_grad: Any) -> tuple[Any, ...]:
 
 
 @formula
+def divide_grad(F: Any, x: Any, y: Any, out_grad: Any) -> tuple[Any, ...]:
+    y_grad = None
+    if x is not None:
+        y_grad = F.multiply(F.divide(F.multiply(out_grad, x), F.square(y)), -1.0)
+    return F.divide(out_grad, y), y_grad
+
+
+@formula
 def square_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
     return (F.multiply(out_grad, F.multiply(x, 2.0)),)
 

@@ -33,10 +33,46 @@ _NOT_FLOAT = ErrorSample(
 _NOT_A_TENSOR = ErrorSample("number", lambda f, t: f(1.5), TypeError, ("Tensor", "float"))
 _AT_ZERO = Sample("at zero", (np.array([-1.0, 0.0, 1.0]),), gradient=False)
 
+
+def _bool(dtype, attributes):
+    return np.dtype(bool)
+
+
+def _quotients():
+    """Pairs whose second operand stays away from zero, and numbers on either side."""
+
+    def away(y):
+        return np.asarray(np.where(y < 0, y - 0.5, y + 0.5))
+
+    arrays = [s for s in pairs(2.5) if isinstance(s.operands[1], np.ndarray)]
+    return (
+        *(Sample(s.name, (s.operands[0], away(s.operands[1]))) for s in arrays),
+        Sample("by a number", (values((2, 3)), 2.5)),
+        Sample("of a number", (1.5, away(values((2, 3))))),
+    )
+
+
+def _alike():
+    """Pairs of which some elements are equal."""
+    x = np.rint(2 * values((3, 4)))
+    return (
+        Sample("same shape", (x, np.rint(2 * values((3, 4), 1))), gradient=False),
+        Sample("itself", (x, x.copy()), gradient=False),
+        Sample("row right", (x, x[0]), gradient=False),
+        Sample("row left", (x[1], x), gradient=False),
+        Sample("0-d", (x, np.asarray(1.0)), gradient=False),
+        Sample("number", (x, 1.0), gradient=False),
+        Sample("empty", (np.zeros((0, 3)), np.zeros(3)), gradient=False),
+    )
+
+
 SAMPLES = (
     OpSample("add", lambda x, y: x + y, pairs(2.5), binary_errors("add")),
     OpSample("subtract", lambda x, y: x - y, pairs(2.5), binary_errors("subtract")),
     OpSample("multiply", lambda x, y: x * y, pairs(2.5, -0.5), binary_errors("multiply")),
+    OpSample("divide", lambda x, y: x / y, _quotients(), binary_errors("divide")),
+    OpSample("equal", np.equal, _alike(), binary_errors("equal"), result_dtype=_bool),
+    OpSample("not_equal", np.not_equal, _alike(), binary_errors("not_equal"), result_dtype=_bool),
     OpSample("square", lambda x: x * x, singles(), (_NOT_A_TENSOR,)),
     OpSample("sign", np.sign, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,)),
     OpSample("relu", _relu, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,)),

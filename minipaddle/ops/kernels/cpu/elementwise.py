@@ -41,6 +41,17 @@ def _binary(name: str, ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
 add = _binary("add", np.add)
 subtract = _binary("subtract", np.subtract)
 multiply = _binary("multiply", np.multiply)
+divide = _binary("divide", np.divide)
+
+
+@kernel("equal", "cpu")
+def equal(x: Any, y: Any) -> Array:
+    return np.asarray(np.equal(x, y))
+
+
+@kernel("not_equal", "cpu")
+def not_equal(x: Any, y: Any) -> Array:
+    return np.asarray(np.not_equal(x, y))
 
 
 @kernel("square", "cpu")
