@@ -58,6 +58,8 @@ def run(tmp_path, arguments, environ):
         ({"nprocs": 2}, {"FLAGS_selected_devices": "6,7"}, [6, 7], "6 7"),
         ({"nprocs": 2, "selected_devices": "2,3"}, {}, [2, 3], "2 3"),
         ({"nprocs": 1, "set_device": "xpu:3"}, {}, [0], "0"),
+        # The chosen device has an index behind its kind; all of the kind are meant all the same.
+        ({"set_device": "xpu:1"}, {"XPU_VISIBLE_DEVICES": "10,11"}, [0, 1], "10 11"),
         ({"nprocs": 1, "backend": "bkcl"}, {}, [0], "0"),
         ({"nprocs": 1, "xpus": "7", "start_method": "fork"}, {}, [7], "7"),
         ({"nprocs": 1, "xpus": "7", "start_method": "forkserver"}, {}, [7], "7"),

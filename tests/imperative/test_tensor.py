@@ -193,6 +193,29 @@ def test_tensors_are_hashable_and_found_by_identity() -> None:
     assert len({x, y, x}) == 2
 
 
+def test_equality_is_elementwise() -> None:
+    x = paddle.to_tensor([1.0, 2.0])
+    assert (x == paddle.to_tensor([1.0, 3.0])).tolist() == [True, False]
+    assert (x != 2).tolist() == [True, False]
+    assert (x == np.array([1.0, 2.0], np.float32)).tolist() == [True, True]
+    assert (x == None) is False and (x != "x") is True  # noqa: E711
+
+
+def test_a_single_element_takes_a_format() -> None:
+    assert f"{paddle.to_tensor(1.239):.2f}" == "1.24"
+    assert f"{paddle.ones([2])}" == repr(paddle.ones([2]))
+
+
+def test_item_assignment_says_what_to_do_instead() -> None:
+    with pytest.raises(TypeError, match="set_value"):
+        paddle.ones([2])[0] = 1.0
+
+
+def test_an_argument_too_many_is_not_taken_for_a_name() -> None:
+    with pytest.raises(TypeError, match=r"reshape: name must be a str; got 1.*one list"):
+        paddle.ones([6]).reshape(6, 1)
+
+
 # ---- set_value ----
 
 
