@@ -113,6 +113,7 @@ class _Run:
         self.pending: dict[Any, Any] = {}  # node -> sum of what they have sent
         self.found: dict[Any, Any] = {}
         self.claimed: list[Any] = []  # leaves that the node under way writes to straight away
+        self.hooks_ran = False
 
     def run(self, roots: Sequence[tuple[Edge, Any]], blocked: frozenset[Edge]) -> dict[Any, Any]:
         starts = list(dict.fromkeys([edge for edge, _ in roots]))
@@ -127,16 +128,18 @@ class _Run:
     def run_node(self, node: Any, ready: list[Any]) -> None:
         """Runs a node that has all its gradient, and appends those that this makes ready."""
         gradient = self.pending.pop(node, None)
-        gradients: Iterable[Any] = (None,) * len(node.edges)
-        if gradient is not None:
-            if node.__class__ is AccumulationNode:
-                self.finish_leaf(node, gradient)
-                return
-            if node.hooks or node.retained is not None or self.targets is not None:
-                gradient = self.observe(node, gradient)
-            gradients = self.gradients(node, gradient)
-        claimed, self.claimed = self.claimed, []
+        if gradient is None:  # nothing has come, and nothing goes on
+            self.send(node, (None,) * len(node.edges), [], ready)
+            return
+        if node.__class__ is AccumulationNode:
+            self.finish_leaf(node, gradient)
+            return
+        if node.hooks or node.retained is not None or self.targets is not None:
+            gradient = self.observe(node, gradient)
+        gradients = self.gradients(node, gradient)
+        claimed = self.claimed
         if claimed:  # their gradient is in place: let them go before anything can wait
+            self.claimed = []
             try:
                 for edge, part in zip(node.edges, gradients, strict=True):
                     if edge in claimed:
@@ -218,8 +221,8 @@ class _Run:
 
     def gradients(self, node: GradNode, gradient: Any) -> Iterable[Any]:
         """The gradients of a node's inputs, given that of its output."""
-        if node.versions:
-            check_runnable(node)  # again: a hook may have written to a saved value since
+        if self.hooks_ran and node.versions:
+            check_runnable(node)  # again: a hook may have written to a saved value
         fused, function, F = node.op.backward.table[node.place]  # type: ignore[union-attr]
         if fused:
             uses = self.uses
@@ -265,6 +268,7 @@ class _Run:
     def observe(self, node: Edge, gradient: Any) -> Any:
         """Shows a node's gradient to its hooks, to ``grad`` of a retained tensor and to targets."""
         if node.hooks:
+            self.hooks_ran = True
             gradient = call_hooks(node, Tensor(gradient, node.place)).data
         if self.targets is not None:
             if node in self.targets:
@@ -314,6 +318,7 @@ class _RecordedRun(_Run):
 
     def observe(self, node: Edge, gradient: Any) -> Any:
         if node.hooks:
+            self.hooks_ran = True
             gradient = call_hooks(node, gradient)
         if self.targets is not None:
             if node in self.targets:
