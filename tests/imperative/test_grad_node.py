@@ -1,45 +1,18 @@
 """The gradient of a leaf: NONE, EMPTY, FULL; who holds it, who assigns it, where it lies."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import minipaddle as paddle
-from minipaddle.device.backend import set_device
 from minipaddle.imperative.flat_buffer import FlatBuffer
 from minipaddle.imperative.grad_node import GradStatus
 from minipaddle.ops.op import namespace
-from tests.device.plug import plugged_in
+from tests.imperative.leaves import constant, leaf, send, status
 
-
-@pytest.fixture(params=["cpu", "xpu:0"], autouse=True)
-def place(request: pytest.FixtureRequest) -> Iterator[str]:
-    """All of this file runs on the CPU and on a device whose arrays are opaque."""
-    if request.param == "cpu":
-        yield "cpu"
-        return
-    with plugged_in():
-        set_device(request.param)
-        yield request.param
-
-
-def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
-
-
-def constant(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype))
-
-
-def send(x: paddle.Tensor, factor: float) -> None:
-    """One backward that adds ``factor`` to every element of x's gradient."""
-    (x * factor).sum().backward()
-
-
-def status(x: paddle.Tensor) -> str:
-    return x.leaf_node().status.name
+pytestmark = pytest.mark.usefixtures("place")  # all of this file runs on both devices
 
 
 # ---- NONE, EMPTY, FULL ----

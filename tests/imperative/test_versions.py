@@ -1,6 +1,5 @@
 """Version cells: a saved value that was overwritten is noticed; and in-place ops on a graph."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,36 +7,9 @@ import pytest
 
 import minipaddle as paddle
 import minipaddle.nn.functional as F
-from minipaddle.device.backend import set_device
-from tests.device.plug import plugged_in
+from tests.imperative.leaves import constant, leaf, send
 
-
-@pytest.fixture(params=["cpu", "xpu:0"], autouse=True)
-def place(request: pytest.FixtureRequest) -> Iterator[str]:
-    """All of this file runs on the CPU and on a device whose arrays are opaque."""
-    if request.param == "cpu":
-        yield "cpu"
-        return
-    with plugged_in():
-        set_device(request.param)
-        yield request.param
-
-
-def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
-
-
-def constant(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype))
-
-
-def send(x: paddle.Tensor, factor: float) -> None:
-    """One backward that adds ``factor`` to every element of x's gradient."""
-    (x * factor).sum().backward()
-
-
-def status(x: paddle.Tensor) -> str:
-    return x.leaf_node().status.name
+pytestmark = pytest.mark.usefixtures("place")  # all of this file runs on both devices
 
 
 # ---- version cells ----

@@ -1,0 +1,19 @@
+"""Fixtures of the tests of tensors and backward."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from minipaddle.device.backend import set_device
+from tests.device.plug import plugged_in
+
+
+@pytest.fixture(params=["cpu", "xpu:0"])
+def place(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The CPU, then a device whose arrays are opaque; new tensors are made there."""
+    if request.param == "cpu":
+        yield "cpu"
+        return
+    with plugged_in():
+        set_device(request.param)
+        yield request.param
