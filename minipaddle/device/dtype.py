@@ -31,7 +31,8 @@ FLOAT_NAMES = ("float16", "bfloat16", "float32", "float64")
 # Those that can carry a gradient; bfloat16 joins when it is first asked for.
 FLOATS: set[DType] = {BY_NAME[name] for name in FLOAT_NAMES if name in BY_NAME}
 
-_default = BY_NAME["float32"]
+FLOAT32 = BY_NAME["float32"]
+_default = FLOAT32
 
 
 def bfloat16() -> DType:
@@ -87,6 +88,11 @@ def is_float(dtype: DType) -> bool:
 def is_half(dtype: DType) -> bool:
     """Whether ``dtype`` is a 2-byte float, whose arithmetic is done in float32."""
     return dtype.itemsize == 2 and dtype in FLOATS
+
+
+def compute_dtype(dtype: DType) -> DType:
+    """The type in which values of ``dtype`` are computed: float32 for a half type."""
+    return FLOAT32 if is_half(dtype) else dtype
 
 
 def get_default_dtype() -> str:

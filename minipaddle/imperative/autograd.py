@@ -229,12 +229,12 @@ def _as_list(value: Any, name: str) -> list[Any]:
     return values
 
 
-def _as_single(gradient: Any) -> Any:
+def _listed(gradient: Any) -> Any:
     return gradient if isinstance(gradient, (list, tuple)) else [gradient]
 
 
 def _seeds(tensors: list[Tensor], gradients: Any, name: str) -> list[Tensor]:
-    given = [None] * len(tensors) if gradients is None else _as_single(gradients)
+    given = [None] * len(tensors) if gradients is None else _listed(gradients)
     if len(given) != len(tensors):
         raise ValueError(f"{name} has {len(given)} entries for {len(tensors)} tensors")
     return [_seed(t, g, name) for t, g in zip(tensors, given, strict=True)]
@@ -274,7 +274,7 @@ def backward(
         [5.0, 5.0]
     """
     if isinstance(tensors, Tensor):
-        tensors, grad_tensors = [tensors], _as_single(grad_tensors)
+        tensors, grad_tensors = [tensors], _listed(grad_tensors)
     else:
         tensors = _as_list(tensors, "tensors")
         _check_distinct(tensors, "tensors")

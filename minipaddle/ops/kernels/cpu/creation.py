@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.device.dtype import is_half
+from minipaddle.device.dtype import compute_dtype
 from minipaddle.device.generator import Generator
 from minipaddle.ops.op import Array, kernel
-
-_FLOAT32 = np.dtype(np.float32)
 
 
 @kernel("full", "cpu")
@@ -26,7 +24,7 @@ def gaussian(
     std: float = 1.0,
     dtype: Any = None,
 ) -> Array:
-    drawn = _FLOAT32 if is_half(dtype) else dtype
+    drawn = compute_dtype(dtype)
     values = np.asarray(generator.bits.standard_normal(shape, dtype=drawn))
     np.multiply(values, std, out=values)
     return np.add(values, mean, out=values).astype(dtype, copy=False)
@@ -40,7 +38,7 @@ def uniform(
     min: float = -1.0,
     max: float = 1.0,
 ) -> Array:
-    drawn = _FLOAT32 if is_half(dtype) else dtype
+    drawn = compute_dtype(dtype)
     values = np.asarray(generator.bits.random(shape, dtype=drawn))
     np.multiply(values, max - min, out=values)
     return np.add(values, min, out=values).astype(dtype, copy=False)

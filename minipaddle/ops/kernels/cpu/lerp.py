@@ -14,16 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.device.dtype import DType, is_half
+from minipaddle.device.dtype import FLOAT32, DType, compute_dtype
 from minipaddle.ops.kernels.cpu.block import Block, cut, flattened, for_each_block
 from minipaddle.ops.op import Array, kernel
 
-_FLOAT32 = np.dtype(np.float32)
-_BITS = {_FLOAT32: np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
-
-
-def _compute_dtype(dtype: DType) -> DType:
-    return _FLOAT32 if is_half(dtype) else dtype
+_BITS = {FLOAT32: np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
 
 
 def _number_or_array(weight: Any, dtype: DType) -> Any:
@@ -56,7 +51,7 @@ def lerp_(x: Array, y: Array, weight: Any) -> Array:
 
 
 def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
-    dtype = _compute_dtype(out.dtype)
+    dtype = compute_dtype(out.dtype)
     weight = _number_or_array(weight, dtype)
     half = dtype != out.dtype
     direct = out is not x and not half
@@ -175,7 +170,7 @@ class _BlockSum:
         self.ndim = like.ndim
         self.into = into
         self.dtype = like.dtype
-        compute = _compute_dtype(like.dtype)
+        compute = compute_dtype(like.dtype)
         padded = (1,) * (like.ndim - len(shape)) + shape
         self.axes = tuple(i for i in range(like.ndim) if padded[i] == 1 != like.shape[i])
         if self.axes:
@@ -228,7 +223,7 @@ def lerp_grad(
     wanted: tuple[bool, ...],
     into: tuple[Array | None, ...] | None,
 ) -> list[Array | None]:
-    dtype = _compute_dtype(out_grad.dtype)
+    dtype = compute_dtype(out_grad.dtype)
     half = dtype != out_grad.dtype
     shapes = (x_shape, y_shape, getattr(weight, "shape", ()))
     sums = [

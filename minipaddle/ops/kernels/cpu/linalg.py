@@ -6,16 +6,14 @@ import math
 
 import numpy as np
 
-from minipaddle.device.dtype import is_half
+from minipaddle.device.dtype import FLOAT32, is_half
 from minipaddle.ops.op import Array, kernel
-
-_FLOAT32 = np.dtype(np.float32)
 
 
 def _product(x: Array, y: Array, into: Array | None = None) -> Array:
     """``x @ y`` for arrays of rank two and more; NumPy itself is slow and inexact on half types."""
     if is_half(x.dtype):
-        product = np.matmul(x.astype(_FLOAT32), y.astype(_FLOAT32)).astype(x.dtype)
+        product = np.matmul(x.astype(FLOAT32), y.astype(FLOAT32)).astype(x.dtype)
         if into is None:
             return product
         np.copyto(into, product)
@@ -50,7 +48,7 @@ def _rows(x: Array) -> Array:
 @kernel("linear", "cpu")
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     if is_half(x.dtype):  # the bias joins before the only rounding
-        wide = [None if a is None else a.astype(_FLOAT32) for a in (x, weight, bias)]
+        wide = [None if a is None else a.astype(FLOAT32) for a in (x, weight, bias)]
         return linear(*wide).astype(x.dtype)
     flat = _rows(x)
     out = _product(flat, weight)
@@ -84,7 +82,7 @@ def linear_grad(
 
 def _column_sums(x: Array, into: Array | None) -> Array:
     if is_half(x.dtype):
-        sums = np.add.reduce(x, axis=0, dtype=_FLOAT32).astype(x.dtype)
+        sums = np.add.reduce(x, axis=0, dtype=FLOAT32).astype(x.dtype)
         if into is None:
             return sums
         np.copyto(into, sums)

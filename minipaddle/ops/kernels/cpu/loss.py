@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from minipaddle.device.dtype import is_half
+from minipaddle.device.dtype import FLOAT32, is_half
 from minipaddle.ops.op import Array, kernel
-
-_FLOAT32 = np.dtype(np.float32)
 
 
 @kernel("mse_loss", "cpu")
 def mse_loss(input: Array, label: Array, reduction: str = "mean") -> Array:
     if is_half(input.dtype):
-        loss = mse_loss(input.astype(_FLOAT32), label.astype(_FLOAT32), reduction)
+        loss = mse_loss(input.astype(FLOAT32), label.astype(FLOAT32), reduction)
         return loss.astype(input.dtype)
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction must be 'mean', 'sum' or 'none'; got {reduction!r}")
@@ -40,7 +38,7 @@ def mse_loss_grad(
 ) -> tuple[Array | None, Array | None]:
     half = is_half(input.dtype)
     if half:
-        input, label = input.astype(_FLOAT32), label.astype(_FLOAT32)
+        input, label = input.astype(FLOAT32), label.astype(FLOAT32)
     gradient = np.asarray(np.subtract(input, label))
     factor = 2.0 / max(1, gradient.size) if reduction == "mean" else 2.0
     np.multiply(gradient, out_grad * gradient.dtype.type(factor), out=gradient)

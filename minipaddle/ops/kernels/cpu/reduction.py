@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.device.dtype import is_half
+from minipaddle.device.dtype import FLOAT32, is_half
 from minipaddle.ops.op import Array, kernel
 
-_FLOAT32 = np.dtype(np.float32)
 _INT64 = np.dtype(np.int64)
 _reduce: Any = np.add.reduce  # its stub knows only literal values of keepdims
 
 
 def _sum(x: Array, axis: tuple[int, ...] | None, keepdim: bool) -> Array:
     if is_half(x.dtype):
-        total = _reduce(x, axis=axis, dtype=_FLOAT32, keepdims=keepdim)
+        total = _reduce(x, axis=axis, dtype=FLOAT32, keepdims=keepdim)
         return np.asarray(total).astype(x.dtype)
     return np.asarray(_reduce(x, axis=axis, keepdims=keepdim))
 
@@ -33,7 +32,7 @@ def sum(
 @kernel("mean", "cpu")
 def mean(x: Array, axis: tuple[int, ...] | None = None, keepdim: bool = False) -> Array:
     if is_half(x.dtype):
-        return np.asarray(mean(x.astype(_FLOAT32), axis, keepdim)).astype(x.dtype)
+        return np.asarray(mean(x.astype(FLOAT32), axis, keepdim)).astype(x.dtype)
     total = np.asarray(_reduce(x, axis=axis, keepdims=keepdim))
     count = x.size // total.size if total.size else 0
     with np.errstate(invalid="ignore", divide="ignore"):  # the mean of nothing is NaN

@@ -12,12 +12,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from minipaddle.device.dtype import is_half
+from minipaddle.device.dtype import FLOAT32, is_half
 from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
 from minipaddle.ops.op import Array, kernel
 
 Part = tuple[Array, slice]
-_FLOAT32 = np.dtype(np.float32)
 
 
 def _blocks(params: list[Array]) -> Iterator[tuple[slice, list[Part]]]:
@@ -54,7 +53,7 @@ def _subtract(parts: list[Part], step: Array) -> None:
 
 
 def _wide(grad: Array) -> Array:
-    return grad.astype(_FLOAT32) if is_half(grad.dtype) else grad
+    return grad.astype(FLOAT32) if is_half(grad.dtype) else grad
 
 
 @kernel("sgd_", "cpu")
