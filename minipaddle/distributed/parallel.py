@@ -102,6 +102,8 @@ class DataParallel(Layer):
             "nrings": members.nrings if strategy is None else strategy.nrings,
         }
         self._reducer = self._make_reducer(members, options)
+        # At once, and not when the last communication thread has forgotten its last task.
+        weakref.finalize(self, self._reducer.release)
 
     def _make_reducer(self, members: ProcessGroup, options: dict[str, Any]) -> Reducer:
         # What is wrong on one rank alone must not leave the others waiting for it, so each rank

@@ -139,6 +139,7 @@ class Reducer:
         self._failure: _Failure | None = None
         self._held: Callable[[], None] | None = None
         self._close = weakref.finalize(self, self.comm_pool_.close)
+        self._weak = weakref.ref(self)
         self._hook_leaves()
 
     # ---- set-up ----
@@ -164,7 +165,13 @@ class Reducer:
             for position, i in enumerate(bucket.members):
                 self.nodes[i].move_home(bucket.flat, position)
         for i, node in enumerate(self.nodes):
-            node.reduce_hook = _LeafHook(self, i)
+            node.reduce_hook = _LeafHook(self._weak, i)
+
+    def release(self) -> None:
+        """Lets go of the parameters, so that another Reducer can take them."""
+        for node in self.nodes:
+            if getattr(node.reduce_hook, "reducer", None) is self._weak:
+                node.reduce_hook = None
 
     # ---- one backward ----
 
@@ -355,8 +362,8 @@ class _LeafHook:
 
     __slots__ = ("index", "reducer")
 
-    def __init__(self, reducer: Reducer, index: int) -> None:
-        self.reducer = weakref.ref(reducer)
+    def __init__(self, reducer: weakref.ref[Reducer], index: int) -> None:
+        self.reducer = reducer
         self.index = index
 
     def __call__(self) -> None:

@@ -195,3 +195,16 @@ def test_two_reducers_in_one_backward_both_end_though_one_fails():
             for _, parameter in whole + lacking:
                 parameter.clear_grad()
         del kept, reducer
+
+
+def test_released_parameters_can_be_taken_while_the_first_reducer_lives():
+    """A communication thread may hold a Reducer a moment longer than its wrapper does."""
+    layer = paddle.nn.Linear(4, 3)
+    first = wrap(list(layer.named_parameters()), LoneGroup(), [1000])
+    with pytest.raises(RuntimeError, match="another DataParallel"):
+        wrap(list(layer.named_parameters()), LoneGroup(), [1000])
+    first.release()
+    second = wrap(list(layer.named_parameters()), LoneGroup(), [1000])
+    first.release()  # takes nothing away from the second
+    layer(paddle.ones([2, 4])).sum().backward()
+    assert second.group.reduced and not first.group.reduced

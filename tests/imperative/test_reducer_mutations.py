@@ -237,7 +237,7 @@ MUTATIONS = {
         DropCall("mark_group_ready", "functools.partial", LATE_RING),
         "late workers",
     ),
-    "hooks hold the reducer": (DropCall("__init__", "weakref.ref", "lambda: reducer"), "lifetime"),
+    "hooks hold the reducer": (DropCall("__init__", "weakref.ref", "lambda: self"), "lifetime"),
 }
 
 

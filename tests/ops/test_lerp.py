@@ -179,7 +179,7 @@ def test_half_types_are_computed_in_float32_and_rounded_once(dtype, place):
 @pytest.mark.parametrize("dtype", HALVES)
 @pytest.mark.parametrize("number", [0.1, 0.3, 0.7, 1 / 3, 0.999])
 def test_a_python_weight_is_never_rounded_to_a_half_type(dtype, number, place):
-    x, y = (values((4000,), i).astype(as_dtype(dtype)) * 8 for i in (1, 2))
+    x, y = ((8 * values((4000,), i)).astype(as_dtype(dtype)) for i in (1, 2))
     out = lerp(to_tensor(x, place=place), to_tensor(y, place=place), number).numpy()
     w = number if number < 0.5 else 1 - number
     d = y.astype(np.float32) - x.astype(np.float32)
