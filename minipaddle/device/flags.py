@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 FlagValue = bool | int | float | str
 
+RING_BOUNDS = (1, 8)
 PG_TIMEOUT_VARIABLE = "PADDLE_PG_TIMEOUT"
 PG_TIMEOUT_DEFAULT_MS = 1_800_000
 # Words with which CUDA_VISIBLE_DEVICES says "none".
@@ -322,4 +323,4 @@ def pg_timeout_seconds() -> float:
 define_flag("FLAGS_selected_devices", "", "Ids of the devices to use, whatever their kind.")
 define_device_variables("gpu", "CUDA_VISIBLE_DEVICES", None)
 define_device_variables("xpu", None, None)
-define_flag("FLAGS_nccl_nrings", 1, "Number of communication rings of a group.", (1, 8))
+define_flag("FLAGS_nccl_nrings", 1, "Number of communication rings of a group.", RING_BOUNDS)

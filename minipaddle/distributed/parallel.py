@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from minipaddle.device.flags import RING_BOUNDS
 from minipaddle.device.parallel_env import ParallelEnv
 from minipaddle.distributed.group import Group, default_group, members_of
 from minipaddle.distributed.process_group.base import ProcessGroup
@@ -201,8 +202,9 @@ class DataParallel(Layer):
 
 
 def _check_rings(nrings: Any) -> None:
-    if not 1 <= nrings <= 8:
-        raise ValueError(f"strategy.nrings must lie in 1..8; got {nrings}")
+    low, high = RING_BOUNDS
+    if not low <= nrings <= high:
+        raise ValueError(f"strategy.nrings must lie in {low}..{high}; got {nrings}")
 
 
 def _check_same_models(members: ProcessGroup, layers: Layer, options: dict[str, Any]) -> None:

@@ -91,6 +91,7 @@ class _Source:
         self.name = op.name + "_" if inplace else op.name
         self.tensors = [p.name for p in op.params if p.is_tensor]
         self.first = self.tensors[0]
+        self.numbers = {p.name for p in op.params if p.type == "Tensor|Scalar"}
 
     def text(self, intercepted: bool) -> str:
         op, names = self.op, self.tensors
@@ -127,8 +128,7 @@ class _Source:
 
     def read(self, name: str) -> str:
         """Takes the array out of an operand; a number is put into a tensor for the call."""
-        param = next(p for p in self.op.params if p.name == name)
-        if param.type == "Tensor|Scalar" and name != self.first:
+        if name in self.numbers and name != self.first:
             # A number beside floats needs no thought.
             return (
                 f"if {name}.__class__ in NUMBERS and {self.first}_.dtype in FLOATS: "
@@ -148,7 +148,7 @@ class _Source:
         tests = []
         for name in self.tensors[1:]:
             test = f"{name}.place is not place or {name}_.dtype is not {self.first}_.dtype"
-            if next(p for p in self.op.params if p.name == name).type == "Tensor|Scalar":
+            if name in self.numbers:
                 test = f"({name}_.__class__ not in NUMBERS and ({test}))"
             tests.append(f"({name} is not None and ({test}))" if name in self.op.optional else test)
         if self.op.dtypes == "numeric":

@@ -269,19 +269,28 @@ class _Run:
         """Shows a node's gradient to its hooks, to ``grad`` of a retained tensor and to targets."""
         if node.hooks:
             self.hooks_ran = True
-            gradient = call_hooks(node, Tensor(gradient, node.place)).data
+            gradient = self.hooked(node, gradient)
         if self.targets is not None:
             if node in self.targets:
                 self.found[node] = gradient
         elif isinstance(node, GradNode) and node.retained is not None:
-            node.retained.accumulate(gradient)
+            self.keep(node.retained, gradient)
         return gradient
+
+    def hooked(self, node: Edge, gradient: Any) -> Any:
+        """What a node's hooks make of its gradient."""
+        return call_hooks(node, Tensor(gradient, node.place)).data
+
+    def keep(self, leaf: AccumulationNode, gradient: Any) -> None:
+        """Adds a gradient to those that ``grad`` shows."""
+        leaf.store(gradient)
 
     def finish_leaf(self, node: AccumulationNode, gradient: Any) -> None:
         if node.hooks or self.targets is not None:
             gradient = self.observe(node, gradient)
         if self.targets is None:
-            node.accumulate(gradient)
+            self.keep(node, gradient)
+            node.notify()
 
 
 class _Functions:
@@ -316,29 +325,15 @@ class _RecordedRun(_Run):
             node.saved = FREED
         return result  # type: ignore[no-any-return]
 
-    def observe(self, node: Edge, gradient: Any) -> Any:
-        if node.hooks:
-            self.hooks_ran = True
-            gradient = call_hooks(node, gradient)
-        if self.targets is not None:
-            if node in self.targets:
-                self.found[node] = gradient
-        elif isinstance(node, GradNode) and node.retained is not None:
-            self.add_to_leaf(node.retained, gradient)
-        return gradient
+    def hooked(self, node: Edge, gradient: Any) -> Any:
+        return call_hooks(node, gradient)
 
-    def finish_leaf(self, node: AccumulationNode, gradient: Any) -> None:
-        gradient = self.observe(node, gradient)
-        if self.targets is None:
-            self.add_to_leaf(node, gradient)
-            node.notify()
-
-    def add_to_leaf(self, node: AccumulationNode, gradient: Any) -> None:
-        if node.status is FULL:
-            held = node.replaced
+    def keep(self, leaf: AccumulationNode, gradient: Any) -> None:
+        if leaf.status is FULL:
+            held = leaf.replaced
             if held is None:
-                held = Tensor(namespace(node.place).assign(node.read()), node.place)
+                held = Tensor(namespace(leaf.place).assign(leaf.read()), leaf.place)
             gradient = _functions.add(held, gradient)
         else:  # its own tensor: the run may hand the same one to several leaves
             gradient = _functions.assign(gradient)
-        node.replace(gradient)
+        leaf.replace(gradient)

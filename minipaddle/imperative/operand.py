@@ -20,7 +20,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 # Those that stand beside a float tensor as they are.
 NUMBERS = frozenset({float, int})
 
-_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+_NUMBER_TYPES = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
 def coerce(op: Op, args: tuple[Any, ...], inplace: bool = False) -> list[Any]:
@@ -46,7 +46,7 @@ def coerce(op: Op, args: tuple[Any, ...], inplace: bool = False) -> list[Any]:
     dtypes = list(dict.fromkeys(t.data.dtype for t in arrays))
     dtype = _common_dtype(op, dtypes, tensors, params)
     if inplace:
-        dtype = _inplace_dtype(op, tensors[0], dtype)
+        dtype = _inplace_dtype(op, args[0], dtype)
     if op.dtypes == "float" and dtype not in FLOATS:
         refuse_dtype(op, dtype)
     if op.dtypes == "numeric" and dtype.kind == "b":
@@ -65,10 +65,8 @@ def _is_plain_pair(op: Op, args: tuple[Any, ...]) -> bool:
     )
 
 
-def _inplace_dtype(op: Op, first: Tensor | None, result: DType) -> DType:
+def _inplace_dtype(op: Op, first: Tensor, result: DType) -> DType:
     """The dtype of the tensor that is written, if it can hold the result."""
-    if first is None or _is_number(first.data):
-        raise TypeError(f"{op.name}_: the first operand is written and must be a Tensor")
     dtype: DType = first.data.dtype
     if (result in FLOATS and dtype not in FLOATS) or (result.kind in "iu" and dtype.kind == "b"):
         raise TypeError(
@@ -79,7 +77,7 @@ def _inplace_dtype(op: Op, first: Tensor | None, result: DType) -> DType:
 
 
 def _is_number(data: Any) -> bool:
-    return isinstance(data, _NUMBERS)
+    return isinstance(data, _NUMBER_TYPES)
 
 
 def _common_place(op: Op, params: list[Param], args: tuple[Any, ...]) -> Place:
@@ -100,7 +98,7 @@ def _as_operand(op: Op, param: Param, arg: Any, place: Place) -> Tensor | None:
         return arg
     if arg is None and param.name in op.optional:
         return None
-    if isinstance(arg, _NUMBERS):
+    if isinstance(arg, _NUMBER_TYPES):
         return Tensor(arg.item() if isinstance(arg, np.generic) else arg, place)
     if isinstance(arg, np.ndarray):
         return Tensor(place.backend.from_host(arg, place.index), place)

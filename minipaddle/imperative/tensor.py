@@ -321,7 +321,7 @@ def to_tensor(
     host = data.numpy() if isinstance(data, Tensor) else _host_array(data, dtype)
     if dtype is not None:
         host = host.astype(as_dtype(dtype), copy=False)
-    if host.dtype.name not in ("bfloat16",) and host.dtype.kind not in "bifuc":
+    if host.dtype.name != "bfloat16" and host.dtype.kind not in "bifuc":
         raise TypeError(f"to_tensor needs numbers; got an array of dtype {host.dtype}")
     known = as_dtype(host.dtype)
     if host.dtype is not known:  # foreign byte order, or one of two dtypes of one size

@@ -275,6 +275,3 @@ def _weight_gradient(
     np.subtract(y, x, out=gradient)
     np.multiply(gradient, g, out=gradient)
     sum_w.store(block, gradient)
-
-
-__all__ = ["lerp", "lerp_", "lerp_grad"]

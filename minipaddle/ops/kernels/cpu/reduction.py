@@ -34,6 +34,6 @@ def mean(x: Array, axis: tuple[int, ...] | None = None, keepdim: bool = False) -
     if is_half(x.dtype):
         return np.asarray(mean(x.astype(FLOAT32), axis, keepdim)).astype(x.dtype)
     total = np.asarray(_reduce(x, axis=axis, keepdims=keepdim))
-    count = x.size // total.size if total.size else 0
-    with np.errstate(invalid="ignore", divide="ignore"):  # the mean of nothing is NaN
-        return np.divide(total, total.dtype.type(count), out=total)
+    if not x.size:  # the mean of nothing
+        return np.full_like(total, np.nan)
+    return np.divide(total, total.dtype.type(x.size // total.size), out=total)
