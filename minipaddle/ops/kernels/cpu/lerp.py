@@ -253,7 +253,11 @@ def lerp_grad(
 
 
 def _end_gradients(sums: list[_BlockSum | None], block: Block, g: Array, w: Any) -> None:
-    """Dy = w g and dx = g - dy of one block: one product serves both."""
+    """Dy = w g and dx = (1 - w) g of one block.
+
+    An array of weights would need a pass more for 1 - w: there dx is g - dy. A number costs none,
+    and two products read g from memory once: the second finds it in the cache.
+    """
     sum_x, sum_y, _ = sums
     if sum_x is None and sum_y is None:
         return
@@ -261,7 +265,10 @@ def _end_gradients(sums: list[_BlockSum | None], block: Block, g: Array, w: Any)
     np.multiply(g, w, out=y_grad)
     if sum_x is not None:
         x_grad = sum_x.buffer(block, g)
-        np.subtract(g, y_grad, out=x_grad)
+        if isinstance(w, float):
+            np.multiply(g, 1 - w, out=x_grad)
+        else:
+            np.subtract(g, y_grad, out=x_grad)
         sum_x.store(block, x_grad)
     if sum_y is not None:
         sum_y.store(block, y_grad)
