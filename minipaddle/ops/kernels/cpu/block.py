@@ -10,7 +10,7 @@ import math
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
@@ -112,6 +112,43 @@ def for_each_block(
         if error is not None:
             raise error
     return [value for value, _ in outcomes]  # type: ignore[misc]
+
+
+def blockwise(compute: Callable[..., Any], operands: Sequence[Any], dtype: Any = None) -> Array:
+    """An array of the operands' broadcast shape, filled by ``compute(out, *operands)``.
+
+    A large one is filled block by block, on all threads. NumPy's floating-point warnings are off
+    meanwhile: an infinity or NaN is a result.
+
+    Args:
+        compute: Called with parts of the result and of the operands that broadcast together, in
+            any order and on any thread; numbers and None are handed on as they are.
+        operands: Arrays, numbers and None; at least one array.
+        dtype: Type of the result; by default that of the first array.
+    """
+    arrays = [a for a in operands if isinstance(a, np.ndarray)]
+    shape = arrays[0].shape
+    if any(a.shape != shape for a in arrays):
+        shape = np.broadcast_shapes(*[a.shape for a in arrays])
+    out = np.empty(shape, dtype or arrays[0].dtype)
+    if max(out.nbytes, arrays[0].nbytes) <= BLOCK_BYTES:
+        with np.errstate(all="ignore"):
+            compute(out, *operands)
+        return out
+    flat = iter(flattened([out, *arrays]))
+    whole = next(flat)
+    parts = [next(flat) if isinstance(a, np.ndarray) else a for a in operands]
+
+    def work(share: Iterable[Block]) -> None:
+        with np.errstate(all="ignore"):
+            for block in share:
+                compute(
+                    cut(whole, block, whole.ndim),
+                    *(cut(a, block, whole.ndim) if isinstance(a, np.ndarray) else a for a in parts),
+                )
+
+    for_each_block(work, whole.shape, max(a.itemsize for a in (out, *arrays)))
+    return out
 
 
 class _Future(Generic[R]):
