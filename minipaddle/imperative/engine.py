@@ -19,6 +19,8 @@ from minipaddle.imperative.grad_node import (
     Callback,
     Edge,
     GradNode,
+    ListNode,
+    OutputNode,
     grad_state,
 )
 from minipaddle.imperative.gradient import (
@@ -136,6 +138,11 @@ class _Run:
             return
         if node.hooks or node.retained is not None or self.targets is not None:
             gradient = self.observe(node, gradient)
+        if node.__class__ is OutputNode:
+            self.collect(node, gradient, ready)
+            return
+        if node.__class__ is ListNode:
+            gradient = self.completed(node, gradient)
         gradients = self.gradients(node, gradient)
         claimed = self.claimed
         if claimed:  # their gradient is in place: let them go before anything can wait
@@ -175,6 +182,29 @@ class _Run:
             else:
                 ready.append(edge)
 
+    def collect(self, node: OutputNode, gradient: Any, ready: list[Any]) -> None:
+        """Puts the gradient of one result into the list that its ListNode waits for."""
+        (origin,) = node.edges
+        if origin not in self.uses:
+            return
+        parts = self.pending.setdefault(origin, [None] * len(origin.results))  # type: ignore[union-attr]
+        parts[node.index] = gradient
+        self.uses[origin] -= 1
+        if not self.uses[origin]:
+            ready.append(origin)
+
+    def completed(self, node: ListNode, gradients: list[Any]) -> list[Any]:
+        """The gradients of all results, with zeros for those that none came to."""
+        full = namespace(node.place).full
+        return [
+            self.wrapped(node, full(shape, 0, dtype)) if gradient is None else gradient
+            for gradient, (shape, dtype) in zip(gradients, node.results, strict=True)
+        ]
+
+    def wrapped(self, node: Edge, array: Array) -> Any:
+        """An array in the form that this run's gradients have."""
+        return array
+
     def count_uses(self, starts: list[Edge], blocked: frozenset[Edge]) -> None:
         """Counts the edges to every node that takes part; refuses a graph that cannot run."""
         uses = self.uses
@@ -192,7 +222,7 @@ class _Run:
         if self.targets is not None:
             self.keep_paths_to_targets()
         for node in self.uses:
-            if node.__class__ is GradNode and (node.versions or node.saved is FREED):
+            if node.__class__ is not AccumulationNode and (node.versions or node.saved is FREED):
                 check_runnable(node)
 
     def keep_paths_to_targets(self) -> None:
@@ -308,6 +338,9 @@ _functions = _Functions()
 
 class _RecordedRun(_Run):
     """A walk with tensors for gradients, recorded in its turn: ``create_graph=True``."""
+
+    def wrapped(self, node: Edge, array: Array) -> Any:
+        return Tensor(array, node.place)
 
     def sum(self, node: Edge, a: Any, b: Any) -> Any:
         return _functions.add(a, b)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from minipaddle.device.backend import Array, Place
@@ -42,8 +42,8 @@ grad_state = GradState()
 
 # Stands for the saved values of a node that has run with retain_graph=False.
 FREED: Any = object()
-# A version cell that nobody writes: [number of writes, whether a recorded view shares the memory].
-UNCHANGED: list[int] = [0, 0]
+# A version cell that nobody writes: [number of writes, views that share the memory; see view.py].
+UNCHANGED: list[Any] = [0, 0]
 
 
 class GradNode:
@@ -99,6 +99,43 @@ class GradNode:
 
     def __repr__(self) -> str:
         return f"GradNode({self.op.name})"
+
+
+class ListNode(GradNode):
+    """One recorded op with a list of results, each of which has an OutputNode for its edge.
+
+    Attributes:
+        results: Shape and dtype of each result.
+    """
+
+    __slots__ = ("results",)
+
+    def __init__(
+        self,
+        op: Op,
+        place: Place,
+        outs: Sequence[Array],
+        saved: Any,
+        versions: tuple[Any, ...],
+        attributes: tuple[Any, ...],
+        edges: tuple[Edge | None, ...],
+    ) -> None:
+        super().__init__(op, place, outs[0], saved, versions, attributes, edges)
+        self.results = tuple([(out.shape, out.dtype) for out in outs])
+
+
+class OutputNode(GradNode):
+    """One result of a ListNode: hands its gradient to that node.
+
+    Attributes:
+        index: Which of the results.
+    """
+
+    __slots__ = ("index",)
+
+    def __init__(self, node: ListNode, index: int, out: Array) -> None:
+        super().__init__(node.op, node.place, out, (), (), (), (node,))
+        self.index = index
 
 
 class GradStatus(enum.Enum):

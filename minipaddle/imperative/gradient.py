@@ -82,9 +82,16 @@ def saved_tensors(node: GradNode) -> list[Any]:
         if plan.shape_only or value is None or isinstance(value, (bool, int, float)):
             values.append(value)
             continue
-        edge = node if plan.is_output else node.edges[op.operands.index(plan.name)]
-        tensor = Tensor(value, node.place, edge)
+        tensor = Tensor(value, node.place, _edge_of(node, plan.name))
         if cell is not None:
             tensor.version = cell
         values.append(tensor)
     return values
+
+
+def _edge_of(node: GradNode, name: str) -> Edge | None:
+    """Where the gradient of a saved value goes: nowhere for indices, masks and further results."""
+    if name == node.op.outputs[0]:
+        return node
+    inputs = node.op.inputs
+    return node.edges[inputs.index(name)] if name in inputs else None

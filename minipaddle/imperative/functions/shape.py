@@ -66,3 +66,18 @@ def put_slice(
     x: Tensor, shape: int | list[int] | tuple[int, ...], index: Any, name: str | None = None
 ) -> Tensor:
     """Zeros of ``shape`` with ``x`` at ``index``: the gradient of ``getitem``."""
+
+
+@bound
+def setitem(x: Tensor, value: Tensor | float, index: Any, name: str | None = None) -> Tensor:
+    """A copy of ``x`` with ``value``, broadcast, at ``index``: ints, slices, ``...`` and None.
+
+    Raises:
+        IndexError: The index is out of range, or has more entries than x has axes.
+        ValueError: ``value`` does not broadcast to that part of x.
+    """
+
+
+@bound
+def setitem_(x: Tensor, value: Tensor | float, index: Any, name: str | None = None) -> Tensor:
+    """``setitem`` into ``x`` itself: what ``x[index] = value`` does."""

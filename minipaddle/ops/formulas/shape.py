@@ -25,3 +25,20 @@ def getitem_grad(F: Any, x_shape: tuple[int, ...], out_grad: Any, index: Any) ->
 @formula
 def put_slice_grad(F: Any, out_grad: Any, index: Any) -> tuple[Any, ...]:
     return (F.getitem(out_grad, index),)
+
+
+@formula
+def setitem_grad(
+    F: Any, value_shape: tuple[int, ...], out_grad: Any, index: Any
+) -> tuple[Any, ...]:
+    return F.setitem(out_grad, 0, index), F.getitem(out_grad, index)
+
+
+@formula
+def reshape_put_back(F: Any, x: Any, out: Any, shape: Any) -> Any:
+    return F.reshape(out, tuple(x.shape))
+
+
+@formula
+def getitem_put_back(F: Any, x: Any, out: Any, index: Any) -> Any:
+    return F.setitem(x, out, index)
