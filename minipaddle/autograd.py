@@ -9,8 +9,11 @@ from minipaddle.imperative.autograd import (
     no_grad,
     set_grad_enabled,
 )
+from minipaddle.imperative.pylayer import PyLayer, PyLayerContext
 
 __all__ = [
+    "PyLayer",
+    "PyLayerContext",
     "backward",
     "enable_grad",
     "grad",

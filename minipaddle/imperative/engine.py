@@ -195,6 +195,8 @@ class _Run:
 
     def completed(self, node: ListNode, gradients: list[Any]) -> list[Any]:
         """The gradients of all results, with zeros for those that none came to."""
+        if node.op.backward.takes_none:  # type: ignore[union-attr]
+            return gradients
         full = namespace(node.place).full
         return [
             self.wrapped(node, full(shape, 0, dtype)) if gradient is None else gradient

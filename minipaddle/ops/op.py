@@ -65,6 +65,7 @@ class Backward:
             one name that stands for as many results as there are items.
         formula: The rule over a namespace F: runs on arrays and on tensors.
         fused: Kind of device -> gradient kernel, the same rule in one go.
+        takes_none: Of a list of results, those that were not used send None, not zeros.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Backward:
     gradients: tuple[str, ...]
     formula: Kernel | None = None
     fused: dict[str, Kernel] = field(default_factory=dict)
+    takes_none: bool = False
 
     def __post_init__(self) -> None:
         self.table = GradientTable(self)
