@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from minipaddle.device.backend import Array
+from minipaddle.imperative.creation_order import ready_list
 from minipaddle.imperative.grad_node import (
     FREED,
     FULL,
@@ -105,6 +106,16 @@ def _end_run(recording: bool, error: BaseException | None) -> None:
             del raised  # an exception that its own frame holds would be a reference cycle
 
 
+def intercepted(node: GradNode, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The gradient rule of a node, run by the interceptor."""
+    state = grad_state
+    outer, state.node = state.node, node
+    try:
+        return state.interceptor(node.op.backward, function, args)  # type: ignore[misc]
+    finally:
+        state.node = outer
+
+
 class _Run:
     """One walk over the graph, with arrays for gradients."""
 
@@ -122,7 +133,10 @@ class _Run:
         self.count_uses(starts, blocked)
         for node, gradient in roots:
             self.add(node, gradient)
-        ready = [node for node in starts if self.uses.get(node) == 0]
+        ready = ready_list()
+        for node in starts:
+            if self.uses.get(node) == 0:
+                ready.append(node)
         while ready:
             self.run_node(ready.pop(), ready)
         return self.found
@@ -266,7 +280,7 @@ class _Run:
             if grad_state.interceptor is None:
                 result = function(*args)
             else:
-                result = grad_state.interceptor(node.op.backward, function, args)
+                result = intercepted(node, function, args)
         except BaseException:
             while self.claimed:
                 self.claimed.pop().lock.release()
@@ -355,7 +369,11 @@ class _RecordedRun(_Run):
         backward = node.op.backward
         assert backward is not None and backward.formula is not None
         saved = saved_tensors(node)
-        result = backward.formula(_functions, *saved, gradient, *node.attributes)
+        args = (_functions, *saved, gradient, *node.attributes)
+        if grad_state.interceptor is None:
+            result = backward.formula(*args)
+        else:
+            result = intercepted(node, backward.formula, args)
         if not self.retain_graph:
             node.saved = FREED
         return result  # type: ignore[no-any-return]

@@ -129,6 +129,12 @@ class PyLayer:
         Returns:
             What ``forward`` returned; its tensors have a gradient if any argument has.
         """
+        if grad_state.interceptor is not None:
+            return grad_state.interceptor(cls._op, lambda *a: cls._apply(*a, **kwargs), args)
+        return cls._apply(*args, **kwargs)
+
+    @classmethod
+    def _apply(cls, *args: Any, **kwargs: Any) -> Any:
         context = PyLayerContext()
         with no_grad():
             returned = cls.forward(context, *args, **kwargs)
