@@ -45,6 +45,7 @@ ORDER = {
     "distributed": ["store", "process_group", "group", "collective", "parallel",
                     "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",
                     "launch"],
+    "testing": ["sample", "operands", "derivative", "forward_suite", "gradient_suite", "mutation"],
     "distributed.process_group": ["base", "lone", "message", "mesh", "channel", "memory", "staging",
                                   "reduction", "flat", "algorithms", "rendezvous", "shm", "nccl",
                                   "mpi"],
