@@ -10,6 +10,7 @@ from minipaddle.imperative.autograd import (
     no_grad,
     set_grad_enabled,
 )
+from minipaddle.imperative.jacobian import hessian, jacobian
 from minipaddle.imperative.pylayer import PyLayer, PyLayerContext
 
 __all__ = [
@@ -19,8 +20,10 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "grad",
+    "hessian",
     "intercept",
     "is_grad_enabled",
+    "jacobian",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

@@ -39,7 +39,7 @@ ORDER = {
     "ops.kernels.cpu": ["block", "lerp", "update"],
     "ops.kernels.gpu": ["launch"],
     "imperative": ["flat_buffer", "grad_node", "creation_order", "tensor", "operand", "view",
-                   "dispatch", "functions", "gradient", "engine", "autograd", "methods", "pylayer",
+                   "dispatch", "functions", "gradient", "engine", "autograd", "methods", "jacobian", "pylayer",
                    "anomaly", "bucket", "reducer"],
     "nn": ["initializer", "parameter", "layer", "functional", "clip", "layers"],
     "optimizer": ["lr", "optimizer", "sgd", "adam"],
