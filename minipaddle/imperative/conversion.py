@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.backend import Place, get_place
-from minipaddle.device.dtype import BY_NAME, as_dtype
+from minipaddle.device.dtype import NAMES, as_dtype
 from minipaddle.imperative.grad_node import grad_state
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor, to_tensor
@@ -67,8 +67,8 @@ def _meaning(arg: Any) -> str:
         return "device"
     if arg is None or isinstance(arg, bool):
         return "blocking"
-    is_name = isinstance(arg, str) and arg not in BY_NAME and arg != "bfloat16"
-    return "device" if is_name else "dtype"
+    is_dtype = not isinstance(arg, str) or arg.removeprefix("paddle.") in (*NAMES, "bfloat16")
+    return "dtype" if is_dtype else "device"
 
 
 def _on(x: Tensor, place: Place) -> Tensor:

@@ -232,6 +232,7 @@ _OPERATORS: dict[str, Any] = {
     "__eq__": __eq__,  # elementwise; a tensor is still hashed by identity
     "__ne__": __ne__,
     "__neg__": __neg__,
+    "__complex__": _number(complex),
     "__float__": _number(float),
     "__int__": _number(int),
     "__bool__": _number(bool),
