@@ -8,14 +8,16 @@ Example:
     [0.75, 0.75]
 """
 
+import sys as _sys
 from typing import Any
 
-from minipaddle import autograd, device, distributed, nn, optimizer
+from minipaddle import autograd, device, distributed, nn, optimizer, utils
 from minipaddle.device.backend import Place, get_device, get_place, seed, set_device
 from minipaddle.device.dtype import BY_NAME, get_default_dtype, set_default_dtype
 from minipaddle.device.dtype import bfloat16 as _bfloat16
 from minipaddle.device.flags import get_flags, set_flags
 from minipaddle.distributed.parallel import DataParallel
+from minipaddle.imperative import hints as _hints
 from minipaddle.imperative import methods as _methods  # noqa: F401 - puts methods on Tensor
 from minipaddle.imperative.autograd import (
     enable_grad,
@@ -24,6 +26,7 @@ from minipaddle.imperative.autograd import (
     no_grad,
     set_grad_enabled,
 )
+from minipaddle.imperative.conversion import is_tensor, numel, rank, shape, tolist
 from minipaddle.imperative.functions.creation import full, normal, ones, randn, uniform, zeros
 from minipaddle.imperative.functions.elementwise import (
     add,
@@ -49,6 +52,8 @@ from minipaddle.imperative.functions.elementwise import (
 from minipaddle.imperative.functions.linalg import matmul
 from minipaddle.imperative.functions.reduction import mean, sum
 from minipaddle.imperative.functions.shape import expand, reshape
+from minipaddle.imperative.interchange import from_dlpack, from_numpy
+from minipaddle.imperative.printing import set_printoptions
 from minipaddle.imperative.tensor import Parameter, Tensor, to_tensor
 from minipaddle.nn.initializer import ParamAttr
 
@@ -74,8 +79,10 @@ def CPUPlace() -> Place:
 def __getattr__(name: str) -> Any:
     if name == "bfloat16":  # needs the optional ml_dtypes, imported when somebody asks
         return _bfloat16()
+    advice = _hints.hint(_hints.FUNCTIONS, name, _sys.modules[__name__], "paddle")
     raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}; the table in README.md says what there is"
+        f"module {__name__!r} has no attribute {name!r}; "
+        f"{advice or 'the table in README.md says what there is'}"
     )
 
 
@@ -102,6 +109,8 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_dlpack",
+    "from_numpy",
     "full",
     "get_default_dtype",
     "get_device",
@@ -113,6 +122,7 @@ __all__ = [
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_tensor",
     "lerp",
     "lerp_",
     "matmul",
@@ -123,15 +133,19 @@ __all__ = [
     "no_grad",
     "normal",
     "not_equal",
+    "numel",
     "ones",
     "optimizer",
     "randn",
+    "rank",
     "reshape",
     "seed",
     "set_default_dtype",
     "set_device",
     "set_flags",
     "set_grad_enabled",
+    "set_printoptions",
+    "shape",
     "sign",
     "square",
     "square_",
@@ -141,7 +155,9 @@ __all__ = [
     "tanh",
     "tanh_",
     "to_tensor",
+    "tolist",
     "uint8",
     "uniform",
+    "utils",
     "zeros",
 ]

@@ -30,12 +30,15 @@ class Backend:
         xp: Module whose functions make and change arrays of this kind, or None for opaque arrays.
         visible_devices_env: Variable that lists the ids a process may use, or None.
         selected_devices_env: Flag that picks among those for this process, or None.
+        dlpack_type: DLPack's number for this kind, or None where memory cannot be shared; with a
+            number come ``to_dlpack`` and ``from_dlpack``.
     """
 
     name: str = ""
     xp: Any = None
     visible_devices_env: str | None = None
     selected_devices_env: str | None = None
+    dlpack_type: int | None = None
 
     def device_count(self) -> int:
         """How many devices of this kind this process can use."""
@@ -54,6 +57,14 @@ class Backend:
     def from_host(self, array: Any, index: int) -> Array:
         """Copies a NumPy array into a new array on device ``index``."""
         raise TypeError(f"backend {self.name!r} does not define from_host()")
+
+    def to_dlpack(self, array: Array, **options: Any) -> Any:
+        """A DLPack capsule over ``array``; ``options`` are those of ``Tensor.__dlpack__``."""
+        raise TypeError(f"backend {self.name!r} does not define to_dlpack()")
+
+    def from_dlpack(self, capsule: Any, copy: bool) -> Array:
+        """An array over a capsule's memory, or over a copy of it."""
+        raise TypeError(f"backend {self.name!r} does not define from_dlpack()")
 
     def stream(self, index: int) -> Any:
         """A queue of work on device ``index``; None where kernels run at once."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.device import dlpack
 from minipaddle.device.backend import Backend, register_backend
 
 
@@ -25,6 +26,7 @@ class CPUBackend(Backend):
 
     name = "cpu"
     xp = np
+    dlpack_type = dlpack.CPU
 
     def device_count(self) -> int:
         """Always 1."""
@@ -37,6 +39,14 @@ class CPUBackend(Backend):
     def from_host(self, array: Any, index: int) -> Any:
         """A C-contiguous copy, so that the user's array and the tensor never share memory."""
         return np.array(array, order="C")
+
+    def to_dlpack(self, array: Any, **options: Any) -> Any:
+        """A capsule over the array's own memory."""
+        return dlpack.export_array(array, **options)
+
+    def from_dlpack(self, capsule: Any, copy: bool) -> Any:
+        """An array over the memory of the capsule, unless it is to be copied."""
+        return dlpack.import_array(capsule, copy)
 
 
 register_backend(CPUBackend())

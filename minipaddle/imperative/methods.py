@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import operator
 import warnings
@@ -11,16 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.device.backend import Place
-from minipaddle.imperative import autograd
+from minipaddle.imperative import autograd, conversion, copying, hints, interchange
 from minipaddle.imperative.functions import elementwise, linalg, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
-from minipaddle.imperative.tensor import Parameter, Tensor, to_tensor
+from minipaddle.imperative.tensor import Tensor, to_tensor
 from minipaddle.ops.op import OPS
 
 _hook_numbers = itertools.count()
-_copy_numbers = itertools.count()
 
 
 class HookHandle:
@@ -189,51 +186,20 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
 def __format__(self: Tensor, form: str) -> str:
     if form and self.size == 1:
         return format(self.numpy().item(), form)
-    return format(repr(self), form)
+    try:
+        return format(repr(self), form)
+    except ValueError:
+        raise ValueError(
+            f"only a tensor of one element takes the format {form!r}; this one has shape "
+            f"{self.shape}; set_printoptions sets the digits of larger ones"
+        ) from None
 
 
-def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-    if copy is False:
-        raise ValueError("a tensor becomes an array only by a copy")
-    host = self.numpy()
-    return host if dtype is None else host.astype(dtype, copy=False)
-
-
-def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    if not self.is_leaf:
-        raise RuntimeError(
-            f"{self.name} was made by an op and its graph cannot be copied; use detach() or clone()"
-        )
-    name = f"{self.name}_deepcopy_{next(_copy_numbers)}" if isinstance(self, Parameter) else None
-    copied = _rebuild(type(self), self.numpy(), self.place, self.stop_gradient, name)
-    _copy_slots(self, copied)
-    memo[id(self)] = copied
-    return copied
-
-
-def __reduce__(self: Tensor) -> tuple[Any, ...]:
-    """Values, place, name and stop_gradient travel; graph and gradient stay."""
-    slots = {name: getattr(self, name) for name in _own_slots(self)}
-    args = (type(self), self.numpy(), self.place, self.stop_gradient, self._name)
-    return _rebuild, args, (None, slots) if slots else None
-
-
-def _rebuild(
-    kind: type[Tensor], host: np.ndarray[Any, Any], place: Place, stop: bool, name: str | None
-) -> Tensor:
-    tensor = kind(place.backend.from_host(host, place.index), place)
-    tensor._name = name
-    tensor.stop_gradient = stop
-    return tensor
-
-
-def _own_slots(tensor: Tensor) -> tuple[str, ...]:
-    return Parameter.__slots__ if isinstance(tensor, Parameter) else ()
-
-
-def _copy_slots(source: Tensor, target: Tensor) -> None:
-    for name in _own_slots(source):
-        setattr(target, name, copy.deepcopy(getattr(source, name)))
+def __contains__(self: Tensor, value: Any) -> bool:
+    if not isinstance(value, _COMPARABLE):
+        raise TypeError(f"'in' looks for a number or a tensor; got {type(value).__name__}")
+    found: Tensor = FUNCTIONS["equal"](self, value)
+    return bool(found.numpy().any())
 
 
 def _reversed(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any], Tensor]:
@@ -268,9 +234,11 @@ _OPERATORS: dict[str, Any] = {
     "__truediv__": elementwise.divide,
     "__rtruediv__": _reversed(elementwise.divide),
     "__matmul__": linalg.matmul,
+    "__rmatmul__": _reversed(linalg.matmul),
     "__eq__": __eq__,  # elementwise; a tensor is still hashed by identity
     "__ne__": __ne__,
     "__neg__": __neg__,
+    "__complex__": _number(complex),
     "__float__": _number(float),
     "__int__": _number(int),
     "__bool__": _number(bool),
@@ -296,10 +264,12 @@ def install() -> None:
         setattr(Tensor, name, function)
     for function in (
         backward, register_hook, retain_grads, detach, item, tolist, numel, __len__, __iter__,
-        __getitem__, __setitem__, __format__, __array__, __deepcopy__, __reduce__,
+        __getitem__, __setitem__, __format__, __contains__,
+        *conversion.METHODS, *copying.METHODS, *interchange.METHODS,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     Tensor.__index__ = _index  # type: ignore[attr-defined]
+    Tensor.__getattr__ = hints.explain_missing  # type: ignore[attr-defined]
 
 
 install()

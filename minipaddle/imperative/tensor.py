@@ -11,6 +11,7 @@ import numpy as np
 from minipaddle.device.backend import Array, Place, current_place, get_place
 from minipaddle.device.dtype import DType, as_dtype, get_default_dtype, is_float
 from minipaddle.imperative.grad_node import FULL, NONE, AccumulationNode, Edge
+from minipaddle.imperative.printing import describe
 from minipaddle.ops.op import namespace
 
 _names = itertools.count()
@@ -252,11 +253,7 @@ class Tensor:
         self.version[0] += 1
 
     def __repr__(self) -> str:
-        body = np.array2string(self.numpy(), separator=", ", prefix="       ")
-        return (
-            f"Tensor(shape={self.shape}, dtype={self.data.dtype.name}, place={self.place!r}, "
-            f"stop_gradient={self.stop_gradient},\n       {body})"
-        )
+        return describe(self.data, self.place, self.stop_gradient)
 
 
 class Parameter(Tensor):

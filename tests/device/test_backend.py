@@ -182,12 +182,19 @@ def test_the_contract_says_what_a_kind_must_define(other_kind):
         name = "bare"
 
     bare = register_backend(Bare())
-    for call in (bare.device_count, lambda: bare.to_host(None), lambda: bare.from_host(None, 0)):
+    for call in (
+        bare.device_count,
+        lambda: bare.to_host(None),
+        lambda: bare.from_host(None, 0),
+        lambda: bare.to_dlpack(None),
+        lambda: bare.from_dlpack(None, False),
+    ):
         with pytest.raises(TypeError, match=r"bare.*does not define"):
             call()
     # Right for a device that computes at once.
     assert bare.synchronize(0) is None and bare.set_device(0) is None
     assert bare.stream(0) is None and bare.event(0) is None
+    assert bare.dlpack_type is None
     assert bare.generator(0).get_state() != bare.generator(0).get_state()
 
 
