@@ -43,7 +43,7 @@ def _binary(
 ) -> Binary:
     """Declares the function of an op with two operands and no attributes."""
 
-    def declaration(x: Any, y: Any, name: str | None = None) -> Tensor: ...  # type: ignore[empty-body]
+    def declaration(x: Any, y: Any, name: str | None = None) -> Tensor: ...
 
     x, y, result = example
     declaration.__name__ = declaration.__qualname__ = name

@@ -16,7 +16,9 @@ from minipaddle.imperative.tensor import Tensor
 class Unary(Protocol):
     """A function of one tensor."""
 
-    def __call__(self, x: Tensor, name: str | None = None) -> Tensor: ...
+    def __call__(self, x: Tensor, name: str | None = None) -> Tensor:
+        """The function of every element."""
+        ...
 
 
 _DOCUMENTATION = """\
@@ -42,7 +44,7 @@ Example:
 def _unary(name: str, summary: str, given: str, result: str, kinds: str = "Float") -> Unary:
     """Declares the function of an op with one operand and no attributes."""
 
-    def declaration(x: Tensor, name: str | None = None) -> Tensor: ...  # type: ignore[empty-body]
+    def declaration(x: Tensor, name: str | None = None) -> Tensor: ...
 
     declaration.__name__ = declaration.__qualname__ = name
     declaration.__doc__ = _DOCUMENTATION.format(
@@ -86,7 +88,7 @@ trunc = _unary(
 
 
 @bound
-def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:  # type: ignore[empty-body]
+def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
     """The nearest number of so many decimals; halves go away from 0, the gradient is zero.
 
     Args:
@@ -105,7 +107,7 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:  # t
 
 
 @bound
-def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tensor:  # type: ignore[empty-body]
+def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tensor:
     """``log(x / (1 - x))``, the inverse of the sigmoid.
 
     Args:
@@ -198,7 +200,7 @@ def clip_(
 def _to_numbers(name: str, documented: Any) -> Any:
     """Declares the function of the op clip, whose bounds are numbers."""
 
-    def declaration(  # type: ignore[empty-body]
+    def declaration(
         x: Tensor, min: float | None = None, max: float | None = None, name: str | None = None
     ) -> Tensor: ...
 

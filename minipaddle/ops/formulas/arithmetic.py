@@ -49,7 +49,7 @@ def remainder_grad(F: Any, x: Any, y: Any, out_grad: Any) -> tuple[Any, ...]:
 
 @formula
 def pow_grad(F: Any, x: Any, y: Any, out_grad: Any) -> tuple[Any, ...]:
-    """y x^(y - 1) and x^y log(x), where 0 * infinity counts as 0.
+    """The gradients y x^(y - 1) and x^y log(x), where 0 * infinity counts as 0.
 
     An exponent of 0 is taken for 1 in x^(y - 1), and a base of 0 for 1 in log(x): what they are
     multiplied with is 0.

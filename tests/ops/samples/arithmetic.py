@@ -37,11 +37,7 @@ def _away_from_zero(x):
 
 
 # Quotients lie between 1.3 and 1.9 in size, or for a number between 1.6 and 1.9 or 0.6 and 0.7.
-_QUOTIENTS = tuple(
-    sample
-    for sample in (*_mapped(_dividend, _divisor), *_mapped(_dividend, _divisor, 2.5))
-    if sample.name != "number 2.5 left"
-)
+_QUOTIENTS = tuple(s for s in _mapped(_dividend, _divisor, 2.5) if s.name != "number 2.5 left")
 _OF_A_NUMBER = Sample("of a number", (2.0, np.array([[2.75, -3.0], [3.5, 4.0]])))
 
 

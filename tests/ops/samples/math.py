@@ -95,9 +95,7 @@ SAMPLES = (
     OpSample(
         "rsqrt", lambda x: 1 / np.sqrt(x), _singles(0.25, 4), _ERRORS, roundings=_rsqrt_roundings
     ),
-    OpSample(
-        "reciprocal", lambda x: 1 / x, _either_sign(0.25, 4), _ERRORS, roundings=lambda x: 1
-    ),
+    OpSample("reciprocal", lambda x: 1 / x, _either_sign(0.25, 4), _ERRORS, roundings=lambda x: 1),
     _function("sin", np.sin, _either_sign(0, 3)),
     _function("cos", np.cos, _either_sign(0, 3)),
     _function("tan", np.tan, _either_sign(0, 1.25)),

@@ -120,14 +120,14 @@ def pow(x: Any, y: Any) -> Array:
 
 
 def _base_grad(x_grad: Array, x: Array, y: Any, out_grad: Array) -> None:
-    """y x^(y - 1), and 0 where y is 0, also at x = 0."""
+    """The factor is y x^(y - 1), and 0 where y is 0, also at x = 0."""
     _power(x_grad, x, y - 1 + (y == 0))
     np.multiply(x_grad, y, out=x_grad)
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
 def _exponent_grad(y_grad: Array, x: Any, y: Array, out_grad: Array) -> None:
-    """x^y log(x), and 0 where x is 0."""
+    """The factor is x^y log(x), and 0 where x is 0."""
     np.power(x, y, out=y_grad)
     log = np.log(x + (x == 0))
     np.multiply(y_grad, float(log) if x.__class__ in NUMBERS else log, out=y_grad)
