@@ -63,34 +63,48 @@ def _like(value: Any, other: Any) -> Any:
 
 
 def _floor_divide(out: Array, x: Any, y: Any) -> None:
-    if out.dtype != np.float32:
+    # The quotient of two float32 that is no whole number is further from one than float64 rounds,
+    # up to 2**28, and beyond that the result is rounded to a multiple of 16 in any case.
+    if not np.isfinite(x).all():
         np.floor_divide(x, y, out=out)
         return
-    # NumPy has fast loops for every step but not for floor_divide. The quotient of two float32
-    # that is no whole number is further from one than float64 rounds, up to 2**28.
-    wide = np.empty(out.shape, np.float64)
-    np.divide(_like(x, y), _like(y, x), out=wide, dtype=wide.dtype)
+    wide = np.asarray(np.divide(np.asarray(x, np.float64), y))
     np.copyto(out, np.floor(wide, out=wide), casting="same_kind")
 
 
 def _remainder(out: Array, x: Any, y: Any) -> None:
-    if out.dtype != np.float32:
-        np.remainder(x, y, out=out)
-        return
-    x, y = _like(x, y), _like(y, x)
-    whole = np.empty(out.shape, np.float64)
-    np.divide(x, y, out=whole, dtype=whole.dtype)
+    wide_x, wide_y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    whole = np.asarray(np.divide(wide_x, wide_y))
     np.floor(whole, out=whole)
-    # Below the limit whole * y is exact in float64, and so is the difference.
-    if not np.abs(whole).max(initial=0.0) < 2.0**28 or np.isinf(y).any():
+    # Below the limit the product is exact in float64, and so is the difference.
+    small = whole.max(initial=0.0) < 2.0**28 and whole.min(initial=0.0) > -(2.0**28)
+    if not small or not np.isfinite(wide_y).all():
         np.remainder(x, y, out=out)
         return
-    np.multiply(whole, y, out=whole)
-    np.subtract(x, whole, out=whole)
-    np.copysign(whole, y, out=out, casting="same_kind")  # a zero has the sign of y too
+    np.multiply(whole, wide_y, out=whole)
+    np.copyto(out, np.subtract(wide_x, whole, out=whole), casting="same_kind")
+    np.copysign(out, y, out=out)  # a zero has the sign of y too
 
 
-def _divides(name: str, fill: Any) -> None:
+# Elements of a piece, of which a handful of float64 arrays fit into a core's cache.
+_PIECE = 16 * 1024
+
+
+def _divides(name: str, ufunc: np.ufunc, by_float64: Any) -> None:
+    """Registers ``ufunc`` for op ``name``; NumPy has fast loops for every step but not for it."""
+
+    def fill(out: Array, x: Any, y: Any) -> None:
+        if out.dtype != np.float32:
+            ufunc(x, y, out=out)
+            return
+        x, y = _like(x, y), _like(y, x)
+        if out.ndim != 1 or x.shape not in ((), out.shape) or y.shape not in ((), out.shape):
+            by_float64(out, x, y)
+            return
+        for start in range(0, out.size, _PIECE):
+            piece = slice(start, start + _PIECE)
+            by_float64(out[piece], *(a[piece] if a.shape else a for a in (x, y)))
+
     def compute(x: Any, y: Any) -> Array:
         like = x if y.__class__ in NUMBERS else y
         if like.dtype.kind in "iu" and not np.all(y):
@@ -100,8 +114,8 @@ def _divides(name: str, fill: Any) -> None:
     kernel(name, "cpu")(compute)
 
 
-_divides("floor_divide", _floor_divide)
-_divides("remainder", _remainder)
+_divides("floor_divide", np.floor_divide, _floor_divide)
+_divides("remainder", np.remainder, _remainder)
 
 
 # ---- powers ----
