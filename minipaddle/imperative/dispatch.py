@@ -10,6 +10,7 @@ the first line that they do not fit, and go through ``coerce``.
 from __future__ import annotations
 
 import linecache
+import types
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -372,6 +373,24 @@ def bound(declaration: Callable[P, R]) -> Callable[P, R]:
         setattr(function, attribute, getattr(declaration, attribute))
     FUNCTIONS[name] = function
     return function
+
+
+def bound_inplace(name: str) -> Callable[..., Tensor]:
+    """The in-place form NAME_ of a bound op, with its signature, and the docstring of all of them.
+
+    Args:
+        name: The name of the form, with the "_" at its end.
+    """
+    plain: Any = FUNCTIONS[name[:-1]]
+    declaration = types.FunctionType(plain.__code__, {}, name, plain.__defaults__)
+    declaration.__module__ = plain.__module__
+    declaration.__annotations__ = plain.__annotations__
+    declaration.__doc__ = (
+        f"``{name[:-1]}`` that overwrites ``x``, which must have the shape of the result.\n\n"
+        "Returns:\n    ``x`` itself.\n\n"
+        "Raises:\n    ValueError: The shape would change, or x is a leaf that wants a gradient."
+    )
+    return bound(declaration)
 
 
 def _check_signature(declaration: Callable[..., Any], op: Op) -> None:

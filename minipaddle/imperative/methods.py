@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.device.dtype import FLOATS, get_default_dtype
 from minipaddle.imperative import autograd, conversion, copying, hints, interchange
-from minipaddle.imperative.functions import elementwise, linalg, shape
+from minipaddle.imperative.functions import arithmetic, elementwise, linalg, math, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor, to_tensor
@@ -220,8 +221,19 @@ def __ne__(self: Tensor, other: Any) -> Any:
     return FUNCTIONS["not_equal"](self, other) if isinstance(other, _COMPARABLE) else NotImplemented
 
 
-def __neg__(self: Tensor) -> Tensor:
-    return elementwise.multiply(self, -1)
+def _divisible(self: Tensor, other: Any) -> Tensor:
+    """An int tensor in the default float type, unless the other operand is of a float type."""
+    if self.data.dtype in FLOATS or getattr(other, "dtype", None) in FLOATS:
+        return self
+    return elementwise.cast(self, get_default_dtype())
+
+
+def __truediv__(self: Tensor, other: Any) -> Tensor:
+    return elementwise.divide(_divisible(self, other), other)
+
+
+def __rtruediv__(self: Tensor, other: Any) -> Tensor:
+    return elementwise.divide(other, _divisible(self, other))
 
 
 _OPERATORS: dict[str, Any] = {
@@ -231,14 +243,21 @@ _OPERATORS: dict[str, Any] = {
     "__rsub__": _reversed(elementwise.subtract),
     "__mul__": elementwise.multiply,
     "__rmul__": _reversed(elementwise.multiply),
-    "__truediv__": elementwise.divide,
-    "__rtruediv__": _reversed(elementwise.divide),
+    "__truediv__": __truediv__,
+    "__rtruediv__": __rtruediv__,
+    "__floordiv__": arithmetic.floor_divide,
+    "__rfloordiv__": _reversed(arithmetic.floor_divide),
+    "__mod__": arithmetic.remainder,
+    "__rmod__": _reversed(arithmetic.remainder),
+    "__pow__": arithmetic.pow,
+    "__rpow__": _reversed(arithmetic.pow),
     "__matmul__": linalg.matmul,
     "__rmatmul__": _reversed(linalg.matmul),
     "__eq__": __eq__,  # elementwise; a tensor is still hashed by identity
     "__ne__": __ne__,
-    "__neg__": __neg__,
     "__complex__": _number(complex),
+    "__neg__": math.neg,
+    "__abs__": math.abs,
     "__float__": _number(float),
     "__int__": _number(int),
     "__bool__": _number(bool),
@@ -260,7 +279,7 @@ def install() -> None:
                 setattr(Tensor, method, FUNCTIONS[op.name])
                 if op.inplace:
                     setattr(Tensor, method + "_", FUNCTIONS[op.name + "_"])
-    for name, function in _OPERATORS.items():
+    for name, function in {**arithmetic.METHODS, **math.METHODS, **_OPERATORS}.items():
         setattr(Tensor, name, function)
     for function in (
         backward, register_hook, retain_grads, detach, item, tolist, numel, __len__, __iter__,

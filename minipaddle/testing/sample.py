@@ -78,6 +78,7 @@ class OpSample:
     roundings: Callable[..., int] | None = None
     magnitude: Callable[..., Any] | None = None
     result_dtype: Callable[[Any, dict[str, Any]], Any] = lambda dtype, attributes: dtype
+    zero_gradient: bool = False
 
 
 def values(shape: tuple[int, ...], salt: int = 0, away: float = 0.0) -> Array:

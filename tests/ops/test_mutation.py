@@ -14,8 +14,8 @@ from tests.ops.samples import RECORDS
 
 CPU = get_place("cpu")
 FACTORS = {"by 0": 0.0, "by its negative": -1.0, "by 1.001 times itself": 1.001}
-# The gradient of sign is zero, and so is each of those; it is replaced by one that is not.
-ZERO = {"sign"}
+# Of a gradient that is zero each of those is zero too; it is replaced by one that is not.
+ZERO = {name for name, record in RECORDS.items() if record.zero_gradient}
 
 
 def _rules():

@@ -1,12 +1,23 @@
 """The functions that users call, one module a family of ops."""
 
 from minipaddle.imperative.functions import (
+    arithmetic,
     creation,
     elementwise,
     linalg,
     loss,
+    math,
     reduction,
     shape,
 )
 
-__all__ = ["creation", "elementwise", "linalg", "loss", "reduction", "shape"]
+__all__ = [
+    "arithmetic",
+    "creation",
+    "elementwise",
+    "linalg",
+    "loss",
+    "math",
+    "reduction",
+    "shape",
+]

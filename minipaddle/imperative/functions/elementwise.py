@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minipaddle.imperative.dispatch import bound
+from minipaddle.imperative.dispatch import bound_inplace as _inplace
 from minipaddle.imperative.tensor import Tensor
 
 
@@ -306,22 +307,6 @@ def assign(x: Tensor, name: str | None = None) -> Tensor:
         >>> paddle.assign(paddle.to_tensor([1.0])).tolist()
         [1.0]
     """
-
-
-def _inplace(name: str) -> Any:
-    """Declares the in-place form of an op, with the docstring that all of them share."""
-
-    def one(x: Tensor, name: str | None = None) -> Tensor: ...
-    def two(x: Tensor, y: Tensor | float, name: str | None = None) -> Tensor: ...
-
-    declaration: Any = two if name in ("add_", "subtract_", "multiply_", "divide_") else one
-    declaration.__name__ = declaration.__qualname__ = name
-    declaration.__doc__ = (
-        f"``{name[:-1]}`` that overwrites ``x``, which must have the shape of the result.\n\n"
-        "Returns:\n    ``x`` itself.\n\n"
-        "Raises:\n    ValueError: The shape would change, or x is a leaf that wants a gradient."
-    )
-    return bound(declaration)
 
 
 add_ = _inplace("add_")

@@ -74,7 +74,7 @@ SAMPLES = (
     OpSample("equal", np.equal, _alike(), binary_errors("equal"), result_dtype=_bool),
     OpSample("not_equal", np.not_equal, _alike(), binary_errors("not_equal"), result_dtype=_bool),
     OpSample("square", lambda x: x * x, singles(), (_NOT_A_TENSOR,)),
-    OpSample("sign", np.sign, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,)),
+    OpSample("sign", np.sign, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,), zero_gradient=True),
     OpSample("relu", _relu, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,)),
     OpSample(
         "tanh",

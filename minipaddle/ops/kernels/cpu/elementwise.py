@@ -1,47 +1,42 @@
 """Arithmetic and activations, element by element.
 
-Each function returns an array, also for 0-d operands, where a NumPy ufunc alone returns a scalar.
+Large arrays are worked by blocks, on all threads; small ones by one call of NumPy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
+from minipaddle.ops.kernels.cpu.ufunc import binary, filled, fused, quiet, unary
 from minipaddle.ops.op import Array, kernel
 
-_NUMBERS = frozenset({bool, int, float})
 
-
-def _binary(name: str, ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
+def _arithmetic(name: str, ufunc: np.ufunc) -> None:
     """Registers ``ufunc`` and its in-place form as the kernels of op ``name``."""
 
-    def compute(x: Any, y: Any) -> Array:
-        out = ufunc(x, y)
-        if out.__class__ is not np.ndarray:
-            out = np.asarray(out)
-        # A number takes the array's type. NumPy sees to that but for bfloat16, which is not its
-        # own: there the result is float32 and is rounded once, here.
-        if y.__class__ in _NUMBERS:
-            return out if out.dtype is x.dtype else out.astype(x.dtype)
-        if x.__class__ in _NUMBERS:
-            return out if out.dtype is y.dtype else out.astype(y.dtype)
-        return out
-
     def compute_inplace(x: Array, y: Any) -> Array:
-        return ufunc(x, y, out=x, casting="same_kind")
+        quiet(_into_first, ufunc, x, y)
+        return x
 
-    kernel(name, "cpu")(compute)
+    binary(name, ufunc)
     kernel(name + "_", "cpu")(compute_inplace)
-    return compute
 
 
-add = _binary("add", np.add)
-subtract = _binary("subtract", np.subtract)
-multiply = _binary("multiply", np.multiply)
-divide = _binary("divide", np.divide)
+def _into_first(ufunc: np.ufunc, x: Array, y: Any) -> None:
+    ufunc(x, y, out=x, casting="same_kind")
+
+
+_arithmetic("add", np.add)
+_arithmetic("subtract", np.subtract)
+_arithmetic("multiply", np.multiply)
+_arithmetic("divide", np.divide)
+
+unary("sign", np.sign)
+unary("square", np.square)
+unary("tanh", np.tanh)
 
 
 @kernel("equal", "cpu")
@@ -54,29 +49,30 @@ def not_equal(x: Any, y: Any) -> Array:
     return np.asarray(np.not_equal(x, y))
 
 
-@kernel("square", "cpu")
-def square(x: Array) -> Array:
-    return np.asarray(np.square(x))
+def _tanh_grad(x_grad: Array, out: Array, out_grad: Array) -> None:
+    np.multiply(out, out, out=x_grad)
+    np.subtract(1, x_grad, out=x_grad)
+    np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("sign", "cpu")
-def sign(x: Array) -> Array:
-    return np.asarray(np.sign(x))
+def _relu(out: Array, x: Array) -> None:
+    np.maximum(x, x.dtype.type(0), out=out)  # maximum keeps NaN
 
 
-@kernel("tanh", "cpu")
-def tanh(x: Array) -> Array:
-    return np.asarray(np.tanh(x))
+fused("tanh_grad", _tanh_grad)
 
 
 @kernel("relu", "cpu")
 def relu(x: Array) -> Array:
-    return np.asarray(np.maximum(x, x.dtype.type(0)))  # maximum keeps NaN
+    if x.nbytes > BLOCK_BYTES:
+        return filled(_relu, x)
+    return np.asarray(np.maximum(x, x.dtype.type(0)))
 
 
 @kernel("cast", "cpu")
 def cast(x: Array, dtype: Any) -> Array:
-    return x.astype(dtype)
+    cast: Array = quiet(x.astype, dtype)
+    return cast
 
 
 @kernel("assign", "cpu")

@@ -1,0 +1,128 @@
+"""NumPy's functions as kernels: without warnings, half types in float32, large arrays by blocks.
+
+Each kernel returns an array, also for 0-d operands, where a NumPy ufunc alone returns a scalar.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minipaddle.device.dtype import FLOAT32, compute_dtype
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
+from minipaddle.ops.op import Array, kernel
+
+# fill(out, *operands) writes a function of the operands to out.
+Fill = Callable[..., Any]
+
+NUMBERS = frozenset({bool, int, float})
+
+
+class _Quiet(threading.local):
+    """A context of its own for each thread, in which NumPy has no floating-point warnings on.
+
+    NumPy keeps what it warns of in a context variable. To enter a context costs a tenth of a
+    microsecond; ``np.errstate`` costs as much as the addition of two small arrays.
+    """
+
+    def __init__(self) -> None:
+        context = contextvars.Context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+
+
+_quiet = _Quiet()
+
+
+def quiet(function: Callable[..., Any], *args: Any) -> Any:
+    """``function(*args)`` without NumPy's floating-point warnings: an infinity is a result."""
+    try:
+        return _quiet.run(function, *args)
+    except RuntimeError:  # the context is in use: a finalizer has come between
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+
+def prepared(fill: Fill) -> Fill:
+    """``fill`` for half types too, computed in float32 and rounded once, and for any strides.
+
+    NumPy's vector functions give other last bits where elements do not lie side by side, and the
+    result must not depend on that.
+    """
+
+    def run(out: Array, *operands: Any) -> None:
+        dtype = compute_dtype(out.dtype)
+        direct = dtype == out.dtype
+        result = out if direct else np.empty(out.shape, dtype)
+        fill(result, *(_ready(a, direct) if isinstance(a, np.ndarray) else a for a in operands))
+        if not direct:
+            np.copyto(out, result, casting="same_kind")
+
+    return run
+
+
+def _ready(array: Array, direct: bool) -> Array:
+    return np.asarray(array, order="C") if direct else array.astype(FLOAT32, order="C")
+
+
+def filled(fill: Fill, *operands: Any) -> Array:
+    """What ``fill`` makes of arrays of one dtype, numbers and None; of the broadcast shape."""
+    return blockwise(prepared(fill), operands)
+
+
+def unary(name: str, ufunc: np.ufunc) -> Callable[[Array], Array]:
+    """Registers ``ufunc`` as the kernel of op ``name``."""
+    fill = prepared(lambda out, x: ufunc(x, out=out))
+
+    def compute(x: Array) -> Array:
+        if x.nbytes > BLOCK_BYTES or x.itemsize == 2 or not x.flags.c_contiguous:
+            return blockwise(fill, (x,))
+        return np.asarray(quiet(ufunc, x))
+
+    kernel(name, "cpu")(compute)
+    return compute
+
+
+def binary(name: str, ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
+    """Registers ``ufunc``, whose results in half types are rounded once, for op ``name``."""
+
+    def fill(out: Array, x: Any, y: Any) -> None:
+        ufunc(x, y, out=out, casting="same_kind")
+
+    by_blocks = prepared(fill)
+
+    def compute(x: Any, y: Any) -> Array:
+        # A number takes the array's type. NumPy sees to that but for bfloat16, which is not its
+        # own: there the result is float32 and is rounded once, here.
+        if y.__class__ in NUMBERS:
+            like = x
+        elif x.__class__ in NUMBERS:
+            like = y
+        elif x.nbytes > BLOCK_BYTES or y.nbytes > BLOCK_BYTES:
+            return blockwise(by_blocks, (x, y))
+        else:
+            out = quiet(ufunc, x, y)
+            return out if out.__class__ is np.ndarray else np.asarray(out)
+        if like.nbytes > BLOCK_BYTES:
+            return blockwise(fill, (x, y))
+        out = np.asarray(quiet(ufunc, x, y))
+        return out if out.dtype is like.dtype else out.astype(like.dtype)
+
+    kernel(name, "cpu")(compute)
+    return compute
+
+
+def fused(name: str, fill: Fill) -> None:
+    """Registers ``fill(x_grad, *saved, out_grad, *attributes)`` as the gradient kernel ``name``."""
+
+    def compute(*args: Any) -> tuple[Array]:
+        *values, _wanted, _into = args
+        return (filled(fill, *values),)
+
+    # Of a partial no argument names are asked: they are those that the op declares.
+    kernel(name, "cpu")(functools.partial(compute))
