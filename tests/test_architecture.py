@@ -34,12 +34,14 @@ LAYERS = {
 # imports none of its siblings and is imported by none; a package's __init__ may import them all.
 ORDER = {
     "device": ["flags", "parallel_env", "dtype", "generator", "backend", "selection", "cpu", "gpu"],
-    "ops": ["op", "schema", "formulas", "kernels"],
+    "ops": ["axes", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "gpu"],
     "ops.kernels.cpu": ["block", "lerp", "update"],
     "ops.kernels.gpu": ["launch"],
     "imperative": ["flat_buffer", "grad_node", "tensor", "operand", "dispatch", "functions",
                    "gradient", "engine", "autograd", "methods", "pylayer", "bucket", "reducer"],
+    "imperative.functions": ["elementwise", "creation", "shape", "broadcasting", "slicing",
+                             "rearrange", "padding", "ranges"],
     "nn": ["initializer", "parameter", "layer", "functional", "clip", "layers"],
     "optimizer": ["lr", "optimizer", "sgd", "adam"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",

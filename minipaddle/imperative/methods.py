@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.backend import Place
-from minipaddle.imperative import autograd
+from minipaddle.imperative import autograd, functions
 from minipaddle.imperative.functions import elementwise, linalg, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
@@ -286,6 +286,11 @@ def install() -> None:
                 setattr(Tensor, method, FUNCTIONS[op.name])
                 if op.inplace:
                     setattr(Tensor, method + "_", FUNCTIONS[op.name + "_"])
+    for module in vars(functions).values():  # those made of ops: their modules say where they go
+        for path in getattr(module, "API", ()):
+            owner, _, name = path.rpartition(".")
+            if owner == "Tensor":
+                setattr(Tensor, name, getattr(module, name))
     for name, function in _OPERATORS.items():
         setattr(Tensor, name, function)
     for function in (

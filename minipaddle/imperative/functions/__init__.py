@@ -1,12 +1,29 @@
 """The functions that users call, one module a family of ops."""
 
 from minipaddle.imperative.functions import (
+    broadcasting,
     creation,
     elementwise,
     linalg,
     loss,
+    padding,
+    ranges,
+    rearrange,
     reduction,
     shape,
+    slicing,
 )
 
-__all__ = ["creation", "elementwise", "linalg", "loss", "reduction", "shape"]
+__all__ = [
+    "broadcasting",
+    "creation",
+    "elementwise",
+    "linalg",
+    "loss",
+    "padding",
+    "ranges",
+    "rearrange",
+    "reduction",
+    "shape",
+    "slicing",
+]

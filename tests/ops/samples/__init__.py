@@ -6,13 +6,26 @@ from tests.ops.samples import (
     lerp,
     linalg,
     loss,
+    padding,
+    rearrange,
     reduction,
     shape,
     update,
 )
 from tests.ops.samples.sample import ErrorSample, OpSample, Sample
 
-FAMILIES = (creation, elementwise, lerp, linalg, loss, reduction, shape, update)
+FAMILIES = (
+    creation,
+    elementwise,
+    lerp,
+    linalg,
+    loss,
+    padding,
+    rearrange,
+    reduction,
+    shape,
+    update,
+)
 RECORDS: dict[str, OpSample] = {record.op: record for f in FAMILIES for record in f.SAMPLES}
 
 __all__ = ["FAMILIES", "RECORDS", "ErrorSample", "OpSample", "Sample"]
