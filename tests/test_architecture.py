@@ -34,14 +34,15 @@ LAYERS = {
 # imports none of its siblings and is imported by none; a package's __init__ may import them all.
 ORDER = {
     "device": ["flags", "parallel_env", "dtype", "generator", "backend", "selection", "cpu", "gpu"],
-    "ops": ["axes", "op", "schema", "formulas", "kernels"],
+    "ops": ["declaration", "axes", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "gpu"],
     "ops.kernels.cpu": ["block", "lerp", "rearrange", "update"],
     "ops.kernels.gpu": ["launch"],
-    "imperative": ["flat_buffer", "grad_node", "tensor", "operand", "dispatch", "functions",
-                   "gradient", "engine", "autograd", "methods", "pylayer", "bucket", "reducer"],
+    "imperative": ["flat_buffer", "grad_node", "creation_order", "tensor", "operand", "view",
+                   "dispatch", "functions", "gradient", "engine", "autograd", "methods", "pylayer",
+                   "anomaly", "bucket", "reducer"],
     "imperative.functions": ["elementwise", "creation", "shape", "broadcasting", "slicing",
-                             "rearrange", "padding", "ranges"],
+                             "rearrange", "padding", "joining", "ranges"],
     "nn": ["initializer", "parameter", "layer", "functional", "clip", "layers"],
     "optimizer": ["lr", "optimizer", "sgd", "adam"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",
@@ -77,6 +78,7 @@ LOCAL_IMPORTS: dict[str, str] = {
 LONG_FUNCTIONS: dict[str, str] = {}
 WIDE_SIGNATURES: dict[str, str] = {
     "imperative/grad_node.py:GradNode.__init__": "one argument a slot; it runs once per op",
+    "imperative/grad_node.py:ListNode.__init__": "as GradNode",
     "ops/kernels/": "an op's attributes, as ops.yaml declares them",
     "ops/formulas/": "an op's attributes, as ops.yaml declares them",
     "imperative/functions/": "Paddle's public signatures",

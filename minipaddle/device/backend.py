@@ -63,6 +63,11 @@ class Backend:
         """A mark in a stream that another stream can wait for; None where kernels run at once."""
         return None
 
+    def is_view(self, array: Any, of: Any) -> bool:
+        """Whether ``array``, just made from ``of`` by a kernel of views, shares its memory."""
+        base = array.base
+        return base is of or (base is not None and base is of.base)
+
     def generator(self, index: int) -> Generator:
         """A new random generator for device ``index``."""
         return Generator()

@@ -31,6 +31,10 @@ FLOAT_NAMES = ("float16", "bfloat16", "float32", "float64")
 # Those that can carry a gradient; bfloat16 joins when it is first asked for.
 FLOATS: set[DType] = {BY_NAME[name] for name in FLOAT_NAMES if name in BY_NAME}
 
+# Those of indices, and those of masks.
+INTS = frozenset(BY_NAME[n] for n in ("uint8", "int8", "int16", "int32", "int64"))
+BOOLS = frozenset([BY_NAME["bool"]])
+
 FLOAT32 = BY_NAME["float32"]
 _default = FLOAT32
 

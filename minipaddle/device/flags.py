@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 FlagValue = bool | int | float | str
@@ -35,6 +35,7 @@ _lock = threading.Lock()
 _flags: dict[str, _Flag] = {}
 _set_values: dict[str, FlagValue] = {}
 _device_variables: dict[str, tuple[str, str]] = {}
+_effects: dict[str, Callable[[FlagValue], None]] = {}
 
 
 def define_flag(
@@ -195,6 +196,19 @@ def set_flags(flags: Mapping[str, FlagValue]) -> None:
         raise TypeError(f"flags must be a dict of name to value; got {type(flags).__name__}")
     parsed = {name: _parse(_find(name), name, value) for name, value in flags.items()}
     _set_values.update(parsed)
+    _take_effect(parsed)
+
+
+def define_effect(name: str, effect: Callable[[FlagValue], None]) -> None:
+    """Has ``effect(value)`` called with a flag's value now and each time it is set."""
+    _effects[name] = effect
+    _take_effect([name])
+
+
+def _take_effect(names: Iterable[str]) -> None:
+    for name in names:
+        if name in _effects:
+            _effects[name](get_flag(name))
 
 
 def flag_environ() -> dict[str, str]:
@@ -220,6 +234,7 @@ def apply_environ(variables: Mapping[str, str]) -> None:
     os.environ.update(variables)
     for name in variables:
         _set_values.pop(name, None)
+    _take_effect(variables)
 
 
 def parse_ids(value: object, source: str) -> list[str]:

@@ -152,25 +152,14 @@ class intercept:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.outer: list[Callable[..., Any] | None] = []
 
     def __enter__(self) -> None:
         """Puts the function in front of those that are there."""
-        outer = grad_state.interceptor
-        self.outer.append(outer)
-        inner = self.function
-        if outer is None:
-            grad_state.interceptor = inner
-            return
-
-        def both(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-            return inner(op, lambda *inner_args: outer(op, call, inner_args), args)
-
-        grad_state.interceptor = both
+        grad_state.watch(self.function)
 
     def __exit__(self, *exc_info: object) -> None:
         """Takes it away."""
-        grad_state.interceptor = self.outer.pop()
+        grad_state.unwatch(self.function)
 
 
 def _seed(tensor: Tensor, gradient: Tensor | None, what: str) -> Tensor:

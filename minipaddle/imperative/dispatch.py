@@ -13,18 +13,19 @@ import linecache
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from minipaddle.device.dtype import FLOATS, as_dtype
-from minipaddle.imperative.grad_node import UNCHANGED, GradNode, grad_state
+from minipaddle.device.dtype import BOOLS, FLOATS, INTS, as_dtype
+from minipaddle.imperative.grad_node import UNCHANGED, GradNode, ListNode, OutputNode, grad_state
 from minipaddle.imperative.operand import (
     FUNCTIONS,
     NUMBERS,
-    check_inplace,
     check_name,
     coerce,
+    differs,
     explain,
     int_list,
 )
 from minipaddle.imperative.tensor import Tensor
+from minipaddle.imperative.view import check_inplace, follow_parent, follow_write
 from minipaddle.ops.op import REQUIRED, Op, Param, get_op
 
 P = ParamSpec("P")
@@ -54,15 +55,15 @@ def {name}({signature}):
 
 _PLAIN = """\
 try:
-        out = Tensor(kernels[place]({arguments}), place)
+        {results} = kernels[place]({arguments})
+        {wrap}
     except (ValueError, TypeError, IndexError, ZeroDivisionError) as error:
         raise explain(op, error, ({operands})) from error
     {share}
     if {wants_grad} and grad_state.recording{float_result}:
         {record}
-        out.edge = node
-        {mark}
-    return out"""
+        {join}
+    return {returned}"""
 
 _INPLACE = """\
 if {check}:
@@ -73,12 +74,13 @@ if {check}:
         {versions_of_inputs}
     try:
         kernels[place]({arguments})
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, IndexError) as error:
         raise explain(op, error, ({operands})) from error
     {first}.version[0] += 1
     if recording:
         {record}
         {first}.edge = node
+    if {first}.version[1] and grad_state.recording: follow_write({first})
     return {first}"""
 
 
@@ -89,86 +91,153 @@ class _Source:
         self.op = op
         self.inplace = inplace
         self.name = op.name + "_" if inplace else op.name
-        self.tensors = [p.name for p in op.params if p.is_tensor]
-        self.first = self.tensors[0]
+        self.tensors = [p for p in op.params if p.is_tensor]
+        self.first = self.tensors[0].name
+        self.inputs = [p for p in self.tensors if p.is_input]
         self.numbers = {p.name for p in op.params if p.type == "Tensor|Scalar"}
 
     def text(self, intercepted: bool) -> str:
-        op, names = self.op, self.tensors
+        op = self.op
+        given = [p for p in op.params if p.type != "Generator"]
         intercept = (
             f"if grad_state.interceptor is not None: return grad_state.interceptor("
-            f"op, straight, ({', '.join(p.name for p in op.params)},))"
+            f"op, straight, ({', '.join(p.name for p in given)},))"
         )
         lines = [_CONVERSIONS[p.type].format(p.name) for p in op.params if p.type in _CONVERSIONS]
+        operands = _tuple(p.name for p in self.tensors)
         call = (_INPLACE if self.inplace else _PLAIN).format(
-            arguments=", ".join(f"{p.name}_" if p.is_tensor else p.name for p in op.params),
-            operands=", ".join(names) + ",",
+            results=", ".join(f"{name}_" for name in op.outputs),
+            arguments=", ".join(map(_argument, op.params)),
+            wrap=self.wrap(),
+            operands=operands,
             wants_grad=self.wants_grad(),
             record=self.record(),
+            join=self.join(),
+            returned=", ".join(name for name in op.outputs if name not in op.hidden),
             first=self.first,
-            edges=", ".join(self.edge(n) for n in names) + ",",
+            edges=self.edges(),
             float_result=self.float_result(),
-            share=f"out.version = {self.first}.version" if op.view else "",
-            mark="out.version[1] = 1" if op.view else "",
+            share=self.share(),
             check=self.inplace_check(),
             versions_of_inputs=self.versions_of_inputs(),
         )
+        first = f"{self.first}[0]" if op.list_input else self.first
         return _BODY.format(
             name=self.name,
-            signature=", ".join([*map(_parameter, op.params), "name=None"]),
+            signature=", ".join([*map(_parameter, given), "name=None"]),
             intercept=intercept if intercepted else "",
-            first=self.first,
-            reads="\n        ".join(self.read(n) for n in names),
+            first=first,
+            reads="\n        ".join(self.read(p) for p in self.tensors),
             mismatch=self.mismatch(),
             inplace=self.inplace,
-            operands=", ".join(names) + ",",
+            operands=operands,
             conversions="\n    ".join(lines),
             call=call,
         )
 
-    def read(self, name: str) -> str:
+    def wrap(self) -> str:
+        """Puts the arrays of the results into tensors."""
+        if self.op.list_output:
+            return "out = [Tensor(array, place) for array in out_]"
+        shown = [name for name in self.op.outputs if name not in self.op.hidden]
+        return "; ".join(f"{name} = Tensor({name}_, place)" for name in shown)
+
+    def share(self) -> str:
+        """Ties a result that shares memory to the tensor that it is a view of."""
+        if not self.op.view:
+            return ""
+        if self.op.list_output:
+            return (
+                f"for part in out:\n        if place.backend.is_view(part.data, {self.first}_): "
+                f"follow_parent(part, {self.first}, None, ())"
+            )
+        attributes = _tuple(self.op.attributes)
+        return (
+            f"if place.backend.is_view(out_, {self.first}_): "
+            f"follow_parent(out, {self.first}, op, ({attributes}))"
+        )
+
+    def join(self) -> str:
+        """Ties the results to the node that was recorded for them."""
+        if self.op.list_output:
+            return "for i, part in enumerate(out): part.edge = OutputNode(node, i, part.data)"
+        return "out.edge = node"
+
+    def read(self, param: Param) -> str:
         """Takes the array out of an operand; a number is put into a tensor for the call."""
+        name = param.name
+        if self.op.list_input:
+            return f"{name}_ = [item.data for item in {name}]"
         if name in self.numbers and name != self.first:
             # A number beside floats needs no thought.
             return (
-                f"if {name}.__class__ in NUMBERS and {self.first}_.dtype in FLOATS: "
+                f"if {name}.__class__ in NUMBERS and {self.lead()}_.dtype in FLOATS: "
                 f"{name} = Tensor({name}, place)\n        {name}_ = {name}.data"
             )
         if name in self.op.optional:
             return f"{name}_ = None if {name} is None else {name}.data"
         return f"{name}_ = {name}.data"
 
+    def lead(self) -> str:
+        """The operand whose dtype the other inputs must have."""
+        return self.inputs[0].name if self.inputs else self.first
+
     def edge(self, name: str) -> str:
         if name in self.op.optional:
             return f"None if {name} is None else {name}.edge"
         return f"{name}.edge"
 
+    def edges(self) -> str:
+        if self.op.list_input:
+            return f"*[item.edge for item in {self.first}],"
+        return _tuple(self.edge(p.name) for p in self.inputs)
+
     def mismatch(self) -> str:
-        """When the operands are not arrays of one place and one dtype that the op takes."""
+        """When the operands are not arrays of one place and of dtypes that the op takes."""
+        lead = self.lead()
+        if self.op.list_input:
+            return f"differs({self.first}, {self.first}_)" + self.dtype_mismatch(f"{lead}_[0]")
         tests = []
-        for name in self.tensors[1:]:
-            test = f"{name}.place is not place or {name}_.dtype is not {self.first}_.dtype"
-            if name in self.numbers:
-                test = f"({name}_.__class__ not in NUMBERS and ({test}))"
-            tests.append(f"({name} is not None and ({test}))" if name in self.op.optional else test)
-        if self.op.dtypes == "numeric":
-            tests.append(f"{self.first}_.dtype is BOOL")
-        if self.op.dtypes == "float":
-            tests.append(f"{self.first}_.dtype not in FLOATS")
-        return " or ".join(tests) or f"{self.first}_ is None"
+        for param in self.tensors:
+            name = param.name
+            test = [] if name == self.first else [f"{name}.place is not place"]
+            if param.own_dtypes is not None:
+                if param.own_dtypes != "any":
+                    test.append(f"{name}_.dtype not in {param.own_dtypes.upper()}S")
+            elif name != lead:
+                test.append(f"{name}_.dtype is not {lead}_.dtype")
+            if not test:
+                continue
+            text = " or ".join(test)
+            if name in self.numbers and name != self.first:
+                text = f"({name}_.__class__ not in NUMBERS and ({text}))"
+            tests.append(f"({name} is not None and ({text}))" if name in self.op.optional else text)
+        text = " or ".join(tests) or f"{self.first}_ is None"
+        return text + (self.dtype_mismatch(f"{lead}_") if self.inputs else "")
+
+    def dtype_mismatch(self, array: str) -> str:
+        return {
+            "float": f" or {array}.dtype not in FLOATS",
+            "numeric": f" or {array}.dtype is BOOL",
+        }.get(self.op.dtypes, "")
 
     def wants_grad(self) -> str:
         if self.op.backward is None:
             return "False"
-        return "(" + " or ".join(f"({self.edge(n)}) is not None" for n in self.tensors) + ")"
+        if self.op.list_input:
+            return f"any([item.edge is not None for item in {self.first}])"
+        return "(" + " or ".join(f"({self.edge(p.name)}) is not None" for p in self.inputs) + ")"
 
     def float_result(self) -> str:
         """No gradient flows through a result that an op with a dtype made an int."""
         converts = any(p.type == "DataType" for p in self.op.params)
-        return " and out.data.dtype in FLOATS" if converts else ""
+        return " and out_.dtype in FLOATS" if converts else ""
 
     def inplace_check(self) -> str:
-        shapes = [f"getattr({n}_, 'shape', ()) != {self.first}_.shape" for n in self.tensors[1:]]
+        shapes = []
+        if self.op.broadcasts:
+            names = [p.name for p in self.tensors[1:]]
+            shapes = [f"getattr({n}_, 'shape', ()) != {self.first}_.shape" for n in names]
         return " or ".join([f"{self.first}.edge is not None", f"{self.first}.version[1]", *shapes])
 
     def record(self) -> str:
@@ -176,18 +245,23 @@ class _Source:
         if backward is None:
             return "node = None"
         saved = [self.saved_value(s) for s in backward.saved]
-        attributes = backward.attributes
-        edges = "edges" if self.inplace else f"({', '.join(map(self.edge, self.tensors))},)"
-        out = f"{self.first}_" if self.inplace else "out.data"
+        edges = "edges" if self.inplace else f"({self.edges()})"
+        out = f"{self.first}_" if self.inplace else "out_"
+        kind = "ListNode" if self.op.list_output else "GradNode"
         return (
-            f"node = GradNode(op, place, {out}, ({_tuple(saved)}), {self.versions()}, "
-            f"({_tuple(attributes)}), {edges})"
+            f"node = {kind}(op, place, {out}, ({_tuple(saved)}), {self.versions()}, "
+            f"({_tuple(backward.attributes)}), {edges})"
         )
 
     def saved_value(self, saved: Any) -> str:
-        if saved.is_output:
-            return f"{self.first}_" if self.inplace else "out.data"
-        value = f"{saved.name}_" + (".shape" if saved.shape_only else "")
+        if saved.is_output and self.inplace:
+            return f"{self.first}_"
+        value = f"{saved.name}_"
+        if saved.shape_only and self.op.list_input:
+            value = f"tuple([array.shape for array in {saved.name}_])"
+        elif saved.shape_only:
+            number = saved.name in self.numbers
+            value = f"getattr({value}, 'shape', ())" if number else f"{value}.shape"
         if saved.only_for is not None:
             return f"({value} if ({self.edge(saved.only_for)}) is not None else None)"
         return value
@@ -198,8 +272,10 @@ class _Source:
         for saved in self.op.backward.saved if self.op.backward else ():
             if saved.shape_only or saved.is_output != outputs:
                 continue
-            if saved.is_output:
-                cells.append(f"{self.first}.version" if self.inplace else "out.version")
+            if saved.name in self.op.hidden:
+                cells.append("UNCHANGED")
+            elif saved.is_output:
+                cells.append(f"{self.first}.version" if self.inplace else f"{saved.name}.version")
             elif saved.only_for is not None:
                 wanted = f"({self.edge(saved.only_for)}) is not None"
                 cells.append(f"({saved.name}.version if {wanted} else UNCHANGED)")
@@ -226,6 +302,13 @@ def _tuple(parts: Any) -> str:
     return "".join(f"{part}, " for part in parts)
 
 
+def _argument(param: Param) -> str:
+    """An argument as the kernel takes it."""
+    if param.type == "Generator":
+        return "place.generator"
+    return f"{param.name}_" if param.is_tensor else param.name
+
+
 def _parameter(param: Param) -> str:
     return param.name if param.default is REQUIRED else f"{param.name}={param.default!r}"
 
@@ -239,16 +322,23 @@ def _compile(op: Op, inplace: bool, intercepted: bool, straight: Any) -> Callabl
         "kernels": op.inplace_kernels if inplace else op.kernels,
         "straight": straight,
         "BOOL": as_dtype("bool"),
+        "BOOLS": BOOLS,
         "FLOATS": FLOATS,
+        "INTS": INTS,
         "NUMBERS": NUMBERS,
         "GradNode": GradNode,
+        "ListNode": ListNode,
+        "OutputNode": OutputNode,
         "Tensor": Tensor,
         "UNCHANGED": UNCHANGED,
         "as_dtype": as_dtype,
         "check_inplace": check_inplace,
         "check_name": check_name,
         "coerce": coerce,
+        "differs": differs,
         "explain": explain,
+        "follow_parent": follow_parent,
+        "follow_write": follow_write,
         "grad_state": grad_state,
         "int_list": int_list,
     }
@@ -288,8 +378,9 @@ def _check_signature(declaration: Callable[..., Any], op: Op) -> None:
     code = declaration.__code__
     names = code.co_varnames[: code.co_argcount]
     defaults = declaration.__defaults__ or ()
-    expected = (*(p.name for p in op.params), "name")
-    expected_defaults = (*(p.default for p in op.params if p.default is not REQUIRED), None)
+    given = [p for p in op.params if p.type != "Generator"]  # dispatch adds the place's own
+    expected = (*(p.name for p in given), "name")
+    expected_defaults = (*(p.default for p in given if p.default is not REQUIRED), None)
     if names != expected or defaults != expected_defaults:
         raise TypeError(
             f"{code.co_filename}:{code.co_firstlineno}: {declaration.__name__} must take "

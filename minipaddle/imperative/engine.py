@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from minipaddle.device.backend import Array
+from minipaddle.imperative.creation_order import ready_list
 from minipaddle.imperative.grad_node import (
     FREED,
     FULL,
@@ -19,6 +20,8 @@ from minipaddle.imperative.grad_node import (
     Callback,
     Edge,
     GradNode,
+    ListNode,
+    OutputNode,
     grad_state,
 )
 from minipaddle.imperative.gradient import (
@@ -103,6 +106,16 @@ def _end_run(recording: bool, error: BaseException | None) -> None:
             del raised  # an exception that its own frame holds would be a reference cycle
 
 
+def intercepted(node: GradNode, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """The gradient rule of a node, run by the interceptor."""
+    state = grad_state
+    outer, state.node = state.node, node
+    try:
+        return state.interceptor(node.op.backward, function, args)  # type: ignore[misc]
+    finally:
+        state.node = outer
+
+
 class _Run:
     """One walk over the graph, with arrays for gradients."""
 
@@ -120,7 +133,10 @@ class _Run:
         self.count_uses(starts, blocked)
         for node, gradient in roots:
             self.add(node, gradient)
-        ready = [node for node in starts if self.uses.get(node) == 0]
+        ready = ready_list()
+        for node in starts:
+            if self.uses.get(node) == 0:
+                ready.append(node)
         while ready:
             self.run_node(ready.pop(), ready)
         return self.found
@@ -136,6 +152,11 @@ class _Run:
             return
         if node.hooks or node.retained is not None or self.targets is not None:
             gradient = self.observe(node, gradient)
+        if node.__class__ is OutputNode:
+            self.collect(node, gradient, ready)
+            return
+        if node.__class__ is ListNode:
+            gradient = self.completed(node, gradient)
         gradients = self.gradients(node, gradient)
         claimed = self.claimed
         if claimed:  # their gradient is in place: let them go before anything can wait
@@ -175,6 +196,31 @@ class _Run:
             else:
                 ready.append(edge)
 
+    def collect(self, node: OutputNode, gradient: Any, ready: list[Any]) -> None:
+        """Puts the gradient of one result into the list that its ListNode waits for."""
+        (origin,) = node.edges
+        if origin not in self.uses:
+            return
+        parts = self.pending.setdefault(origin, [None] * len(origin.results))  # type: ignore[union-attr]
+        parts[node.index] = gradient
+        self.uses[origin] -= 1
+        if not self.uses[origin]:
+            ready.append(origin)
+
+    def completed(self, node: ListNode, gradients: list[Any]) -> list[Any]:
+        """The gradients of all results, with zeros for those that none came to."""
+        if node.op.backward.takes_none:  # type: ignore[union-attr]
+            return gradients
+        full = namespace(node.place).full
+        return [
+            self.wrapped(node, full(shape, 0, dtype)) if gradient is None else gradient
+            for gradient, (shape, dtype) in zip(gradients, node.results, strict=True)
+        ]
+
+    def wrapped(self, node: Edge, array: Array) -> Any:
+        """An array in the form that this run's gradients have."""
+        return array
+
     def count_uses(self, starts: list[Edge], blocked: frozenset[Edge]) -> None:
         """Counts the edges to every node that takes part; refuses a graph that cannot run."""
         uses = self.uses
@@ -192,7 +238,7 @@ class _Run:
         if self.targets is not None:
             self.keep_paths_to_targets()
         for node in self.uses:
-            if node.__class__ is GradNode and (node.versions or node.saved is FREED):
+            if node.__class__ is not AccumulationNode and (node.versions or node.saved is FREED):
                 check_runnable(node)
 
     def keep_paths_to_targets(self) -> None:
@@ -234,7 +280,7 @@ class _Run:
             if grad_state.interceptor is None:
                 result = function(*args)
             else:
-                result = grad_state.interceptor(node.op.backward, function, args)
+                result = intercepted(node, function, args)
         except BaseException:
             while self.claimed:
                 self.claimed.pop().lock.release()
@@ -309,6 +355,9 @@ _functions = _Functions()
 class _RecordedRun(_Run):
     """A walk with tensors for gradients, recorded in its turn: ``create_graph=True``."""
 
+    def wrapped(self, node: Edge, array: Array) -> Any:
+        return Tensor(array, node.place)
+
     def sum(self, node: Edge, a: Any, b: Any) -> Any:
         return _functions.add(a, b)
 
@@ -320,7 +369,11 @@ class _RecordedRun(_Run):
         backward = node.op.backward
         assert backward is not None and backward.formula is not None
         saved = saved_tensors(node)
-        result = backward.formula(_functions, *saved, gradient, *node.attributes)
+        args = (_functions, *saved, gradient, *node.attributes)
+        if grad_state.interceptor is None:
+            result = backward.formula(*args)
+        else:
+            result = intercepted(node, backward.formula, args)
         if not self.retain_graph:
             node.saved = FREED
         return result  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from minipaddle.device.backend import Array, Place
@@ -19,6 +19,7 @@ from minipaddle.ops.op import Namespace, Op, namespace
 
 Hook = Callable[[Any], Any]
 Callback = Callable[[BaseException | None], None]
+Watcher = Callable[[Any, Callable[..., Any], tuple[Any, ...]], Any]
 
 
 class GradState(threading.local):
@@ -26,24 +27,72 @@ class GradState(threading.local):
 
     Attributes:
         recording: Whether ops are recorded for backward.
-        interceptor: ``f(op, call, args)``, called in place of every op; it calls ``call(*args)``.
+        watchers: Functions ``f(op, call, args)``, called in place of every op; each calls
+            ``call(*args)``, which is the one before it in the list, and the first calls the op.
+        interceptor: All of them in one, or None.
+        node: While an interceptor runs in backward, the node it runs for.
         depth: How many ``run_backward`` calls are under way.
         callbacks: To be called, once, when the outermost of them ends, by number.
     """
 
     def __init__(self) -> None:
         self.recording = True
-        self.interceptor: Callable[..., Any] | None = None
+        self.watchers: list[Watcher] = []
+        self.interceptor: Watcher | None = None
+        self.node: GradNode | None = None
+        for watcher in _everywhere:
+            self.watch(watcher)
         self.depth = 0
         self.callbacks: list[tuple[int, Callback]] = []
 
+    def watch(self, watcher: Watcher) -> None:
+        """Puts a watcher in front of those that are there."""
+        self.watchers.append(watcher)
+        self.interceptor = _chained(self.watchers)
 
+    def unwatch(self, watcher: Watcher) -> None:
+        """Takes a watcher away, the one that came last if it is there twice."""
+        at = max((i for i, w in enumerate(self.watchers) if w is watcher), default=None)
+        if at is not None:
+            del self.watchers[at]
+        self.interceptor = _chained(self.watchers)
+
+
+def _chained(watchers: list[Watcher]) -> Watcher | None:
+    chain: Watcher | None = None
+    for watcher in watchers:
+        chain = watcher if chain is None else _before(watcher, chain)
+    return chain
+
+
+def _before(inner: Watcher, outer: Watcher) -> Watcher:
+    def both(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        return inner(op, lambda *inner_args: outer(op, call, inner_args), args)
+
+    return both
+
+
+# What a thread watches with from its start on.
+_everywhere: list[Watcher] = []
 grad_state = GradState()
+
+
+def watch_everywhere(watcher: Watcher, on: bool) -> None:
+    """Has a watcher, or has it no more, in this thread and in those that will be started."""
+    if on == (watcher in _everywhere):
+        return
+    if on:
+        _everywhere.append(watcher)
+        grad_state.watch(watcher)
+    else:
+        _everywhere.remove(watcher)
+        grad_state.unwatch(watcher)
+
 
 # Stands for the saved values of a node that has run with retain_graph=False.
 FREED: Any = object()
-# A version cell that nobody writes: [number of writes, whether a recorded view shares the memory].
-UNCHANGED: list[int] = [0, 0]
+# A version cell that nobody writes: [number of writes, views that share the memory; see view.py].
+UNCHANGED: list[Any] = [0, 0]
 
 
 class GradNode:
@@ -99,6 +148,43 @@ class GradNode:
 
     def __repr__(self) -> str:
         return f"GradNode({self.op.name})"
+
+
+class ListNode(GradNode):
+    """One recorded op with a list of results, each of which has an OutputNode for its edge.
+
+    Attributes:
+        results: Shape and dtype of each result.
+    """
+
+    __slots__ = ("results",)
+
+    def __init__(
+        self,
+        op: Op,
+        place: Place,
+        outs: Sequence[Array],
+        saved: Any,
+        versions: tuple[Any, ...],
+        attributes: tuple[Any, ...],
+        edges: tuple[Edge | None, ...],
+    ) -> None:
+        super().__init__(op, place, outs[0], saved, versions, attributes, edges)
+        self.results = tuple([(out.shape, out.dtype) for out in outs])
+
+
+class OutputNode(GradNode):
+    """One result of a ListNode: hands its gradient to that node.
+
+    Attributes:
+        index: Which of the results.
+    """
+
+    __slots__ = ("index",)
+
+    def __init__(self, node: ListNode, index: int, out: Array) -> None:
+        super().__init__(node.op, node.place, out, (), (), (), (node,))
+        self.index = index
 
 
 class GradStatus(enum.Enum):

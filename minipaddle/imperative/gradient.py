@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from minipaddle.imperative.grad_node import FREED, Edge, GradNode
 from minipaddle.imperative.tensor import Tensor
+
+# Where ops were called from, while anomaly mode is on.
+forward_lines: weakref.WeakKeyDictionary[GradNode, str] = weakref.WeakKeyDictionary()
 
 
 def check_runnable(node: GradNode) -> None:
@@ -25,8 +29,13 @@ def check_runnable(node: GradNode) -> None:
             raise RuntimeError(
                 f"a tensor that the gradient of {node.op.name} needs was changed in place: it was "
                 f"saved at version {versions[i + 1]} and is at version {versions[i][0]} now; "
-                f"change it after backward, or give {node.op.name} a copy"
+                f"change it after backward, or give {node.op.name} a copy{_called(node)}"
             )
+
+
+def _called(node: GradNode) -> str:
+    line = forward_lines.get(node)
+    return "" if line is None else f"; {node.op.name} was called {line}"
 
 
 def fit_gradient(F: Any, gradient: Any, shape: tuple[int, ...], edge: Edge) -> Any:
@@ -82,9 +91,16 @@ def saved_tensors(node: GradNode) -> list[Any]:
         if plan.shape_only or value is None or isinstance(value, (bool, int, float)):
             values.append(value)
             continue
-        edge = node if plan.is_output else node.edges[op.operands.index(plan.name)]
-        tensor = Tensor(value, node.place, edge)
+        tensor = Tensor(value, node.place, _edge_of(node, plan.name))
         if cell is not None:
             tensor.version = cell
         values.append(tensor)
     return values
+
+
+def _edge_of(node: GradNode, name: str) -> Edge | None:
+    """Where the gradient of a saved value goes: nowhere for indices, masks and further results."""
+    if name == node.op.outputs[0]:
+        return node
+    inputs = node.op.inputs
+    return node.edges[inputs.index(name)] if name in inputs else None

@@ -16,7 +16,7 @@ from minipaddle.imperative import autograd, functions
 from minipaddle.imperative.functions import elementwise, linalg, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
-from minipaddle.imperative.tensor import Parameter, Tensor
+from minipaddle.imperative.tensor import Parameter, Tensor, to_tensor
 from minipaddle.ops.op import OPS
 
 _hook_numbers = itertools.count()
@@ -158,8 +158,12 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
 
 
 def __getitem__(self: Tensor, index: Any) -> Tensor:
+    return shape.getitem(self, _index_entries(index))
+
+
+def _index_entries(index: Any) -> tuple[Any, ...]:
     entries = index if isinstance(index, tuple) else (index,)
-    return shape.getitem(self, tuple(_index_entry(entry) for entry in entries))
+    return tuple([_index_entry(entry) for entry in entries])
 
 
 def _index_entry(entry: Any) -> Any:
@@ -175,9 +179,11 @@ def _index_entry(entry: Any) -> Any:
 
 
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
-    raise TypeError(
-        "a tensor takes no item assignment yet; x.set_value(array) overwrites it, or make a new one"
-    )
+    if not isinstance(value, _COMPARABLE):
+        value = to_tensor(value, place=self.place)
+    if isinstance(value, (Tensor, np.ndarray)) and value.dtype != self.data.dtype:
+        value = value.astype(self.data.dtype)
+    shape.setitem_(self, value, _index_entries(index))
 
 
 def __format__(self: Tensor, form: str) -> str:

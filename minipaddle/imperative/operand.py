@@ -9,8 +9,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 from minipaddle.device.backend import Place
-from minipaddle.device.dtype import FLOATS, DType, as_dtype, get_default_dtype, is_half
-from minipaddle.imperative.grad_node import grad_state
+from minipaddle.device.dtype import (
+    BOOLS,
+    FLOATS,
+    INTS,
+    DType,
+    as_dtype,
+    get_default_dtype,
+    is_half,
+)
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import Op, Param
 
@@ -37,12 +44,66 @@ def coerce(op: Op, args: tuple[Any, ...], inplace: bool = False) -> list[Any]:
     if args[0].__class__ in NUMBERS and not inplace and _is_plain_pair(op, args):
         return [Tensor(args[0], args[1].place), args[1]]
     params = [p for p in op.params if p.is_tensor]
+    if op.list_input:
+        params, args = _listed(op, params[0], args[0])
+        return [_coerced(op, params, args, inplace)]
+    return _coerced(op, params, args, inplace)
+
+
+def _number_dtype(numbers: list[Any]) -> DType:
+    """The dtype of a result computed from numbers alone."""
+    if any(isinstance(number, float) for number in numbers):
+        return as_dtype(get_default_dtype())
+    return as_dtype("bool" if all(isinstance(n, bool) for n in numbers) else "int64")
+
+
+def _listed(op: Op, param: Param, items: Any) -> tuple[list[Param], tuple[Any, ...]]:
+    """The items of a list operand as operands of their own."""
+    if not isinstance(items, (list, tuple)) or not items:
+        found = "an empty one" if isinstance(items, (list, tuple)) else type(items).__name__
+        raise TypeError(
+            f"{op.name}: {param.name} must be a list of at least one Tensor; got {found}"
+        )
+    return [Param(f"{param.name}[{i}]", "Tensor") for i in range(len(items))], tuple(items)
+
+
+def _coerced(op: Op, params: list[Param], args: tuple[Any, ...], inplace: bool) -> list[Any]:
     place = _common_place(op, params, args)
-    tensors = [_as_operand(op, p, a, place) for p, a in zip(params, args, strict=True)]
+    operands = [_as_operand(op, p, a, place) for p, a in zip(params, args, strict=True)]
+    kept = [p.own_dtypes is not None for p in params]
+    for param, operand, own in zip(params, operands, kept, strict=True):
+        if own and operand is not None:
+            _check_own_dtype(op, param, operand)
+    tensors = [t for t, own in zip(operands, kept, strict=True) if not own]
+    params = [p for p in params if p.own_dtypes is None]
+    if tensors:
+        tensors = _matched(op, params, tensors, args, inplace)
+    found = iter(tensors)
+    return [t if own else next(found) for t, own in zip(operands, kept, strict=True)]
+
+
+def _check_own_dtype(op: Op, param: Param, operand: Tensor) -> None:
+    """Refuses indices that are not ints and masks that are not bools."""
+    allowed = {"int": INTS, "bool": BOOLS}.get(param.own_dtypes or "any")
+    dtype = operand.data.dtype
+    if allowed is not None and dtype not in allowed:
+        raise TypeError(
+            f"{op.name}: {param.name} must be of {param.own_dtypes} dtype; got {dtype.name}; "
+            f"convert it with astype('{'int64' if param.own_dtypes == 'int' else 'bool'}')"
+        )
+
+
+def _matched(
+    op: Op, params: list[Param], tensors: list[Any], args: tuple[Any, ...], inplace: bool
+) -> list[Any]:
+    """The operands brought to one dtype that the op takes."""
     if inplace and not isinstance(args[0], Tensor):
         kind = type(args[0]).__name__
         raise TypeError(f"{op.name}_: x is written in place and must be a Tensor; got {kind}")
-    arrays = [t for t in tensors if t is not None and not _is_number(t.data)]
+    arrays = [t for t in tensors if t is not None and not is_number(t.data)]
+    if not arrays:  # numbers beside indices or a mask
+        dtype = _number_dtype([t.data for t in tensors])
+        return [_to_dtype(op, p, t, dtype) for p, t in zip(params, tensors, strict=True)]
     dtypes = list(dict.fromkeys(t.data.dtype for t in arrays))
     dtype = _common_dtype(op, dtypes, tensors, params)
     if inplace:
@@ -60,7 +121,7 @@ def _is_plain_pair(op: Op, args: tuple[Any, ...]) -> bool:
         len(args) == 2
         and op.params[0].type == "Tensor|Scalar"
         and isinstance(args[1], Tensor)
-        and not _is_number(args[1].data)
+        and not is_number(args[1].data)
         and args[1].data.dtype in FLOATS
     )
 
@@ -76,7 +137,8 @@ def _inplace_dtype(op: Op, first: Tensor, result: DType) -> DType:
     return dtype
 
 
-def _is_number(data: Any) -> bool:
+def is_number(data: Any) -> bool:
+    """Whether this stands for an operand as a number, not as an array."""
     return isinstance(data, _NUMBER_TYPES)
 
 
@@ -98,6 +160,8 @@ def _as_operand(op: Op, param: Param, arg: Any, place: Place) -> Tensor | None:
         return arg
     if arg is None and param.name in op.optional:
         return None
+    if isinstance(arg, (_NUMBER_TYPES, list, tuple)) and param.own_dtypes is not None:
+        arg = np.asarray(arg)
     if isinstance(arg, _NUMBER_TYPES):
         return Tensor(arg.item() if isinstance(arg, np.generic) else arg, place)
     if isinstance(arg, np.ndarray):
@@ -114,7 +178,7 @@ def _common_dtype(
         found = ", ".join(
             f"{p.name}: {t.data.dtype.name}"
             for p, t in zip(params, tensors, strict=True)
-            if t is not None and not _is_number(t.data)
+            if t is not None and not is_number(t.data)
         )
         raise TypeError(f"{op.name}: operands must have one dtype; got {found}; use astype")
     dtype = dtypes[0]
@@ -122,7 +186,7 @@ def _common_dtype(
         dtype = _promote(dtype, other)
     if not op.promoted:
         return dtype
-    numbers = [t.data for t in tensors if t is not None and _is_number(t.data)]
+    numbers = [t.data for t in tensors if t is not None and is_number(t.data)]
     if dtype not in FLOATS and any(isinstance(n, float) for n in numbers):
         return as_dtype(get_default_dtype())
     if dtype.kind == "b" and any(not isinstance(n, bool) for n in numbers):
@@ -142,9 +206,9 @@ def _promote(a: DType, b: DType) -> DType:
 
 
 def _to_dtype(op: Op, param: Param, tensor: Tensor | None, dtype: DType) -> Tensor | None:
-    if tensor is None or (param.type == "Tensor|Scalar" and _is_number(tensor.data)):
+    if tensor is None or (param.type == "Tensor|Scalar" and is_number(tensor.data)):
         return tensor
-    if _is_number(tensor.data):
+    if is_number(tensor.data):
         array = tensor.place.backend.from_host(np.asarray(tensor.data, dtype), tensor.place.index)
         return Tensor(array, tensor.place)
     if tensor.data.dtype == dtype:
@@ -161,45 +225,30 @@ def refuse_dtype(op: Op, dtype: DType) -> NoReturn:
     )
 
 
+def differs(tensors: Any, arrays: list[Any]) -> bool:
+    """Whether a list operand is no list, or not of one place and dtype."""
+    if tensors.__class__ is not list and tensors.__class__ is not tuple:
+        return True
+    place, dtype = tensors[0].place, arrays[0].dtype
+    return any(
+        t.place is not place or a.dtype is not dtype for t, a in zip(tensors, arrays, strict=True)
+    )
+
+
 def explain(op: Op, error: Exception, tensors: tuple[Any, ...]) -> Exception:
     """The error of a kernel, with the op and what it was given in front."""
     params = [p.name for p in op.params if p.is_tensor]
-    given = ", ".join(
-        f"{name}: {t.shape} {t.data.dtype.name}"
-        if isinstance(t, Tensor) and not _is_number(t.data)
-        else f"{name}: {t.data if isinstance(t, Tensor) else t}"
-        for name, t in zip(params, tensors, strict=True)
-    )
+    given = ", ".join(f"{name}: {_described(t)}" for name, t in zip(params, tensors, strict=True))
     kind = type(error) if type(error) in (ValueError, TypeError, IndexError) else ValueError
     return kind(f"{op.name}({given}): {error}")
 
 
-def check_inplace(op: Op, x: Tensor, others: tuple[Any, ...]) -> None:
-    """Refuses an in-place call that would corrupt a graph or change the shape.
-
-    Raises:
-        ValueError: A leaf that wants a gradient, memory shared by a recorded view, or a result
-            larger than ``x``.
-    """
-    tensors = [t for t in others if isinstance(t, Tensor) and not _is_number(t.data)]
-    shape = np.broadcast_shapes(x.data.shape, *(t.data.shape for t in tensors))
-    if shape != x.data.shape:
-        raise ValueError(
-            f"{op.name}_: the result would have shape {list(shape)}, but x has {x.shape} and keeps "
-            "its shape in place"
-        )
-    if not grad_state.recording:
-        return
-    edges = [t.edge for t in (x, *tensors) if t.edge is not None]
-    if x.edge is not None and x.is_leaf:
-        raise ValueError(
-            f"{op.name}_: {x.name} is a leaf that wants a gradient and cannot be changed in place "
-            f"while recording; use {op.name}, or no_grad()"
-        )
-    if edges and x.version[1]:
-        raise ValueError(
-            f"{op.name}_: {x.name} was viewed, and a view's gradient would go wrong; use {op.name}"
-        )
+def _described(operand: Any) -> str:
+    if isinstance(operand, (list, tuple)):
+        return "[" + ", ".join(map(_described, operand)) + "]"
+    if isinstance(operand, Tensor) and not is_number(operand.data):
+        return f"{operand.shape} {operand.data.dtype.name}"
+    return str(operand.data if isinstance(operand, Tensor) else operand)
 
 
 def check_name(function: str, name: Any) -> None:

@@ -27,8 +27,9 @@ class Tensor:
         data: The array, of the kind that the place's backend works with.
         place: The device it lies on.
         edge: Where its gradient flows, or None.
-        version: ``[writes, shared]``: number of in-place writes, and whether a recorded view
-            shares the memory; one cell for a tensor and all its views.
+        version: ``[writes, views]``: number of in-place writes, and weak references to the views;
+            one cell for a tensor and all that share its memory.
+        origin: For a view, the tensor it was made from, the op and its attributes; else None.
 
     Example:
         >>> import minipaddle as paddle
@@ -38,7 +39,7 @@ class Tensor:
         [2.0, 4.0]
     """
 
-    __slots__ = ("__weakref__", "_name", "data", "edge", "leaf", "place", "version")
+    __slots__ = ("__weakref__", "_name", "data", "edge", "leaf", "origin", "place", "version")
 
     # Put on by methods.py, and declared here for readers and type checkers.
     add: ClassVar[Callable[..., Tensor]]
@@ -96,7 +97,8 @@ class Tensor:
         self.place = place
         self.edge = edge
         self.leaf: AccumulationNode | None = None
-        self.version = [0, 0]
+        self.version: list[Any] = [0, 0]
+        self.origin: tuple[Tensor, Any, tuple[Any, ...]] | None = None
         self._name: str | None = None
 
     @property
@@ -136,7 +138,7 @@ class Tensor:
     @property
     def inplace_version(self) -> int:
         """How often this tensor's memory was written in place, through it or a view of it."""
-        return self.version[0]
+        return int(self.version[0])
 
     @property
     def is_leaf(self) -> bool:

@@ -17,52 +17,19 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from minipaddle.device.backend import Array, Place
+from minipaddle.ops.declaration import REQUIRED, Param, Saved
 
 COMPOSITE = "composite"
-REQUIRED = object()
 
 Kernel = Callable[..., Any]
-
-
-class Param(NamedTuple):
-    """One declared argument of an op."""
-
-    name: str
-    type: str
-    default: Any = REQUIRED
-
-    @property
-    def is_tensor(self) -> bool:
-        """Whether the argument is an operand rather than an attribute."""
-        return self.type.startswith("Tensor")
-
-
-class Saved(NamedTuple):
-    """One value kept for a gradient: an input or the output, whole or only its shape.
-
-    Attributes:
-        name: The input's or output's name.
-        shape_only: Keep ``shape`` and let the array go.
-        only_for: Name of the input whose wanting a gradient is the reason to keep this one.
-        is_output: The value is the op's result.
-    """
-
-    name: str
-    shape_only: bool = False
-    only_for: str | None = None
-    is_output: bool = False
-
-    @property
-    def argument(self) -> str:
-        """The name under which formula and gradient kernel take the value."""
-        return f"{self.name}_shape" if self.shape_only else self.name
 
 
 class Gradient(NamedTuple):
     """A gradient resolved for one place, as the engine calls it.
 
-    A fused one is called ``function(*saved, *out_grads, *attributes, wanted, into)``, any other
-    ``function(F, *saved, *out_grads, *attributes)``; both return one gradient per tensor input.
+    A fused one is called ``function(*saved, out_grad, *attributes, wanted, into)``, any other
+    ``function(F, *saved, out_grad, *attributes)``; both return one gradient per input. Where the
+    result is a list, ``out_grad`` is one too.
     """
 
     fused: bool
@@ -94,9 +61,11 @@ class Backward:
         name: ``lerp_grad`` for the op ``lerp``.
         saved: What a recorded call keeps.
         attributes: Names of the attributes passed on to the rule.
-        gradients: Names of the results, one per tensor input, in the inputs' order.
+        gradients: Names of the results, one per input, in the inputs' order; for a list of inputs
+            one name that stands for as many results as there are items.
         formula: The rule over a namespace F: runs on arrays and on tensors.
         fused: Kind of device -> gradient kernel, the same rule in one go.
+        takes_none: Of a list of results, those that were not used send None, not zeros.
     """
 
     name: str
@@ -105,6 +74,7 @@ class Backward:
     gradients: tuple[str, ...]
     formula: Kernel | None = None
     fused: dict[str, Kernel] = field(default_factory=dict)
+    takes_none: bool = False
 
     def __post_init__(self) -> None:
         self.table = GradientTable(self)
@@ -188,6 +158,9 @@ class Op:
     Attributes:
         name: The name in ops.yaml.
         params: Arguments in the order in which kernels take them: operands, then attributes.
+        outputs: Names of the results. A gradient flows through the first alone.
+        hidden: Names of results that are kept for the gradient and not given to the user.
+        list_output: The only result is a list of tensors, each with a gradient.
         inplace: The form ``name_`` exists and writes into the first operand.
         view: The result may share memory with the first operand.
         optional: Names of operands that may be None.
@@ -195,10 +168,15 @@ class Op:
         promoted: Operands of different dtypes are brought to the wider one.
         api: Where users find the op, relative to the package.
         backward: The gradient, or None.
+        put_back: Of an op that makes views, the rule ``NAME_put_back(F, x, out, attributes...)``:
+            what x becomes when its view has become ``out``.
     """
 
     name: str
     params: tuple[Param, ...]
+    outputs: tuple[str, ...] = ("out",)
+    hidden: tuple[str, ...] = ()
+    list_output: bool = False
     inplace: bool = False
     view: bool = False
     optional: tuple[str, ...] = ()
@@ -206,6 +184,7 @@ class Op:
     promoted: bool = False
     api: tuple[str, ...] = ()
     backward: Backward | None = None
+    put_back: Kernel | None = None
 
     def __post_init__(self) -> None:
         self.kernels = KernelTable(self.name)
@@ -215,6 +194,21 @@ class Op:
     def operands(self) -> tuple[str, ...]:
         """Names of the tensor arguments."""
         return tuple(p.name for p in self.params if p.is_tensor)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the operands that a gradient can flow to."""
+        return tuple(p.name for p in self.params if p.is_input)
+
+    @property
+    def list_input(self) -> bool:
+        """Whether the only operand is a list of tensors."""
+        return [p.type for p in self.params if p.is_tensor] == ["Tensor[]"]
+
+    @property
+    def broadcasts(self) -> bool:
+        """Whether all operands broadcast to the shape of the result."""
+        return all(p.type != "Index" and p.own_dtypes is None for p in self.params)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -344,13 +338,18 @@ def _registration_target(name: str) -> tuple[dict[str, Kernel], tuple[str, ...]]
 
 
 def formula(function: Kernel) -> Kernel:
-    """Registers ``NAME_grad(F, ...)`` as the gradient rule of op NAME.
+    """Registers ``NAME_grad(F, ...)`` as the gradient rule of op NAME, or ``NAME_put_back``.
 
     Raises:
         TypeError: The function's arguments are not those declared under ``backward``.
-        ValueError: No op declares such a gradient, or it has a formula already.
+        ValueError: No op declares such a gradient or view, or it has the formula already.
     """
     name = function.__name__
+    op = OPS.get(name.removesuffix("_put_back"))
+    if op is not None and op.view:
+        _check_arguments(function, ("F", "x", "out", *op.attributes), f"formula {name!r}")
+        op.put_back = function
+        return function
     op = OPS.get(name.removesuffix("_grad"))
     if op is None or op.backward is None or op.backward.name != name:
         raise ValueError(f"formula {name!r} is the gradient of no op declared in ops.yaml")
@@ -363,6 +362,7 @@ def formula(function: Kernel) -> Kernel:
 
 __all__ = [
     "OPS",
+    "REQUIRED",
     "Array",
     "Backward",
     "Gradient",

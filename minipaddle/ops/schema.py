@@ -11,9 +11,15 @@ import yaml
 from minipaddle.ops.op import OPS, REQUIRED, Backward, Op, Param, Saved
 
 KEYS = frozenset(
-    {"op", "args", "output", "optional", "inplace", "view", "backward", "dtypes", "api"}
+    {
+        "op", "args", "output", "intermediate", "optional", "inplace", "view", "backward", "dtypes",
+        "api",
+    }
+)  # fmt: skip
+OWN_DTYPES = frozenset({"int", "bool", "any"})
+TENSOR_TYPES = frozenset(
+    {"Tensor", "Tensor|Scalar", "Tensor[]", *(f"Tensor:{kind}" for kind in OWN_DTYPES)}
 )
-TENSOR_TYPES = frozenset({"Tensor", "Tensor|Scalar", "Tensor[]"})
 ATTRIBUTE_TYPES = frozenset(
     {"bool", "int", "float", "str", "int[]", "Scalar", "DataType", "Index", "Generator"}
 )
@@ -69,26 +75,52 @@ class _Entry:
         words = str(self.entry.get("dtypes", "any")).split()
         if words[0] not in DTYPE_CLASSES or words[1:] not in ([], ["promoted"]):
             raise self.error("dtypes", f"must be one of {sorted(DTYPE_CLASSES)}, then 'promoted'")
-        # An op whose name ends in "_" exists only in place: it writes operands, returns nothing.
-        output = None if self.name.endswith("_") else "Tensor(out)"
-        if self.entry.get("output") != output:
-            raise self.error("output", f"must be {output}; got {self.entry.get('output')!r}")
+        outputs, list_output = self.outputs(params)
         return Op(
             name=self.name,
             params=params,
+            outputs=outputs,
+            hidden=self.hidden(outputs),
+            list_output=list_output,
             inplace=self.pair("inplace", params),
             view=self.pair("view", params),
             optional=self.optional(params),
             dtypes=words[0],
             promoted=len(words) > 1,
             api=tuple(a.strip() for a in str(self.entry.get("api", "")).split(",") if a.strip()),
-            backward=self.backward(params) if "backward" in self.entry else None,
+            backward=self.backward(params, outputs) if "backward" in self.entry else None,
         )
+
+    def outputs(self, params: tuple[Param, ...]) -> tuple[tuple[str, ...], bool]:
+        """Names of the results, and whether they are one list."""
+        text = self.entry.get("output")
+        if self.name.endswith("_"):  # exists only in place: it writes operands, returns nothing
+            if text is not None:
+                raise self.error("output", f"an op that only writes has none; got {text!r}")
+            return (), False
+        if text == "Tensor[](out)":
+            return ("out",), True
+        found = [re.fullmatch(r"Tensor\((\w+)\)", part.strip()) for part in str(text).split(",")]
+        names = tuple(match[1] for match in found if match is not None)
+        if len(names) < len(found) or names[0] != "out":
+            raise self.error(
+                "output", f"must be Tensor(out), then more Tensor(name), or Tensor[](out): {text!r}"
+            )
+        if len({*names, *(p.name for p in params)}) < len(names) + len(params):
+            raise self.error("output", f"a name of {list(names)} stands twice, or for an argument")
+        return names, False
+
+    def hidden(self, outputs: tuple[str, ...]) -> tuple[str, ...]:
+        names = _names(self.entry.get("intermediate"))
+        for name in names:
+            if name not in outputs[1:]:
+                raise self.error("intermediate", f"{name!r} is no output after the first")
+        return names
 
     def params(self) -> tuple[Param, ...]:
         params: list[Param] = []
         for text in self.parenthesised("args", str(self.entry.get("args", ""))):
-            match = re.fullmatch(r"([A-Za-z|]+(?:\[\])?) (\w+)(?:\s*=\s*(\S+))?", text)
+            match = re.fullmatch(r"([A-Za-z|:]+(?:\[\])?) (\w+)(?:\s*=\s*(\S+))?", text)
             if match is None:
                 raise self.error("args", f"{text!r} is not 'type name' or 'type name = default'")
             kind, name, default = match.groups()
@@ -132,27 +164,27 @@ class _Entry:
         return True
 
     def optional(self, params: tuple[Param, ...]) -> tuple[str, ...]:
-        names = tuple(n.strip() for n in str(self.entry.get("optional", "")).split(",") if n)
+        names = _names(self.entry.get("optional"))
         for name in names:
             if name not in [p.name for p in params if p.is_tensor]:
                 raise self.error("optional", f"{name!r} is no tensor argument")
         return names
 
-    def backward(self, params: tuple[Param, ...]) -> Backward:
+    def backward(self, params: tuple[Param, ...], outputs: tuple[str, ...]) -> Backward:
         text = str(self.entry["backward"])
         match = re.fullmatch(r"(\w+)(\(.*\)) -> (\(.*\))", text)
         if match is None or match[1] != self.name + "_grad":
             raise self.error("backward", f"must be '{self.name}_grad(...) -> (...)'; got {text!r}")
-        operands = [p.name for p in params if p.is_tensor]
+        inputs = [p.name for p in params if p.is_input]
         attributes = [p.name for p in params if not p.is_tensor]
         gradients = tuple(self.parenthesised("backward", match[3]))
-        if gradients != tuple(f"{name}_grad" for name in operands):
-            raise self.error("backward", f"results must be one gradient per tensor of {operands}")
+        if gradients != tuple(f"{name}_grad" for name in inputs):
+            raise self.error("backward", f"results must be one gradient per tensor of {inputs}")
         arguments = self.parenthesised("backward", match[2])
         if "out_grad" not in arguments:
             raise self.error("backward", "the rule must take out_grad")
         split = arguments.index("out_grad")
-        saved = tuple(self.saved(a, operands) for a in arguments[:split])
+        saved = tuple(self.saved(a, params, outputs) for a in arguments[:split])
         if [s.is_output for s in saved] != sorted(s.is_output for s in saved):
             raise self.error("backward", "the output must stand after the inputs")
         for name in arguments[split + 1 :]:
@@ -160,10 +192,18 @@ class _Entry:
                 raise self.error("backward", f"{name!r} is no attribute; they are {attributes}")
         return Backward(match[1], saved, tuple(arguments[split + 1 :]), gradients)
 
-    def saved(self, text: str, operands: list[str]) -> Saved:
+    def saved(self, text: str, params: tuple[Param, ...], outputs: tuple[str, ...]) -> Saved:
+        operands = {p.name: p for p in params if p.is_tensor}
         match = re.fullmatch(r"(\w+)(\.shape)?(?: for (\w+))?", text)
-        if match is None or match[1] not in [*operands, "out"]:
-            raise self.error("backward", f"{text!r} keeps none of {[*operands, 'out']}")
-        if match[3] is not None and match[3] not in operands:
-            raise self.error("backward", f"{text!r}: {match[3]!r} is no tensor argument")
-        return Saved(match[1], match[2] is not None, match[3], match[1] == "out")
+        if match is None or match[1] not in (*operands, *outputs):
+            raise self.error("backward", f"{text!r} keeps none of {[*operands, *outputs]}")
+        if match[3] is not None and (match[3] not in operands or not operands[match[3]].is_input):
+            raise self.error("backward", f"{text!r}: {match[3]!r} is no tensor with a gradient")
+        name = match[1]
+        if name in operands and operands[name].type == "Tensor[]" and match[2] is None:
+            raise self.error("backward", f"of a list only the shapes are kept: {name}.shape")
+        return Saved(name, match[2] is not None, match[3], name in outputs)
+
+
+def _names(text: Any) -> tuple[str, ...]:
+    return tuple(name.strip() for name in str(text or "").split(",") if name.strip())

@@ -111,6 +111,10 @@ class XpuBackend(Backend):
         """A copy on XPU ``index``."""
         return XpuArray(np.array(array, order="C"), index)
 
+    def is_view(self, array: Any, of: Any) -> bool:
+        """Whether the two lie in one memory."""
+        return np.may_share_memory(_memory(array), _memory(of))
+
 
 BACKEND = XpuBackend()
 

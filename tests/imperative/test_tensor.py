@@ -206,11 +206,6 @@ def test_a_single_element_takes_a_format() -> None:
     assert f"{paddle.ones([2])}" == repr(paddle.ones([2]))
 
 
-def test_item_assignment_says_what_to_do_instead() -> None:
-    with pytest.raises(TypeError, match="set_value"):
-        paddle.ones([2])[0] = 1.0
-
-
 def test_an_argument_too_many_is_not_taken_for_a_name() -> None:
     with pytest.raises(TypeError, match=r"reshape: name must be a str; got 1.*one list"):
         paddle.ones([6]).reshape(6, 1)

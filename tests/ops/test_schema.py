@@ -58,6 +58,37 @@ def test_a_declaration_becomes_an_op(load):
     ]
 
 
+def test_operands_of_their_own_dtype_and_several_results(load):
+    (op,) = load(
+        {
+            "op": "pick",
+            "args": "(Tensor x, Tensor:int index, Tensor:bool mask, Generator generator)",
+            "output": "Tensor(out), Tensor(where), Tensor(scale)",
+            "intermediate": "scale",
+            "backward": "pick_grad(x.shape, index, scale, out_grad) -> (x_grad)",
+        }
+    )
+    assert op.operands == ("x", "index", "mask") and op.inputs == ("x",)
+    assert [p.own_dtypes for p in op.params] == [None, "int", "bool", None]
+    assert op.outputs == ("out", "where", "scale") and op.hidden == ("scale",)
+    assert [s.is_output for s in op.backward.saved] == [False, False, True]
+    assert not op.broadcasts and not op.list_input
+
+
+def test_lists_in_and_out(load):
+    join, split = load(
+        {
+            "op": "join",
+            "args": "(Tensor[] x, int axis=0)",
+            "output": "Tensor(out)",
+            "backward": "join_grad(x.shape, out_grad, axis) -> (x_grad)",
+        },
+        {"op": "part", "args": "(Tensor x, int count)", "output": "Tensor[](out)"},
+    )
+    assert join.list_input and not join.list_output
+    assert split.list_output and split.outputs == ("out",)
+
+
 def test_defaults_of_every_kind(load):
     args = '(Tensor x, bool a=False, int b=-3, float c=1e-3, str d="mean", DataType e=None)'
     (op,) = load({"op": "some", "args": args, "output": "Tensor(out)"})
@@ -82,7 +113,22 @@ MISTAKES = {
     "tensor after attribute": ({"args": "(int n, Tensor x)"}, "args", "after an attribute"),
     "default order": ({"args": "(Tensor x, int a=1, int b)"}, "args", "no default"),
     "name twice": ({"args": "(Tensor x, Tensor x)"}, "args", "twice"),
-    "list of outputs": ({"output": "Tensor[](out)"}, "output", "Tensor(out)"),
+    "output's name": ({"output": "Tensor(y)"}, "output", "Tensor(out)"),
+    "output twice": ({"output": "Tensor(out), Tensor(out)"}, "output", "twice"),
+    "output as an argument": ({"output": "Tensor(out), Tensor(x)"}, "output", "argument"),
+    "bare second output": ({"output": "Tensor(out), mask"}, "output", "Tensor(name)"),
+    "hides nothing known": ({"intermediate": "mask"}, "intermediate", "mask"),
+    "hides the result": ({"intermediate": "out"}, "intermediate", "out"),
+    "keeps a list": (
+        {"args": "(Tensor[] x)", "backward": "blend_grad(x, out_grad) -> (x_grad)",
+         "optional": ""},
+        "backward", "x.shape",
+    ),
+    "saves for a mask": (
+        {"args": "(Tensor x, Tensor:bool mask)", "optional": "",
+         "backward": "blend_grad(x for mask, out_grad) -> (x_grad)"},
+        "backward", "mask",
+    ),
     "no output": ({"output": None}, "output", "Tensor(out)"),
     "optional of nothing": ({"optional": "z"}, "optional", "z"),
     "optional attribute": ({"optional": "scale"}, "optional", "scale"),

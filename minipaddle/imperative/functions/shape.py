@@ -74,6 +74,21 @@ def put_slice(
 
 
 @bound
+def setitem(x: Tensor, value: Tensor | float, index: Any, name: str | None = None) -> Tensor:
+    """A copy of ``x`` with ``value``, broadcast, at ``index``: ints, slices, ``...`` and None.
+
+    Raises:
+        IndexError: The index is out of range, or has more entries than x has axes.
+        ValueError: ``value`` does not broadcast to that part of x.
+    """
+
+
+@bound
+def setitem_(x: Tensor, value: Tensor | float, index: Any, name: str | None = None) -> Tensor:
+    """``setitem`` into ``x`` itself: what ``x[index] = value`` does."""
+
+
+@bound
 def transpose(x: Tensor, perm: list[int] | tuple[int, ...], name: str | None = None) -> Tensor:
     """The axes in another order; shares memory with ``x``.
 

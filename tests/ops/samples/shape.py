@@ -7,6 +7,12 @@ import numpy as np
 from tests.ops.samples.sample import ErrorSample, OpSample, Sample, values
 
 
+def _setitem(x, value, index):
+    out = np.array(x)
+    out[index] = value
+    return out
+
+
 def _put_slice(x, shape, index, fill_value=0):
     out = np.full(shape, fill_value, x.dtype)
     out[index] = x
@@ -25,6 +31,23 @@ _INDICES = {
     "empty slice": ((2, 3), (slice(1, 1),)),
     "0-d": ((), (Ellipsis,)),
     "empty": ((0, 3), (slice(None), 1)),
+}
+# Shape, index, and the shape of what is put there; None stands for a number.
+_ASSIGNMENTS = {
+    "row": ((2, 3), (1,), (3,)),
+    "row from 0-d": ((2, 3), (1,), ()),
+    "number": ((2, 3), (1,), None),
+    "element": ((2, 3), (1, 2), ()),
+    "slice": ((4, 3), (slice(1, 3),), (2, 3)),
+    "slice from a row": ((4, 3), (slice(1, 3),), (3,)),
+    "steps": ((5, 3), (slice(None, None, 2), slice(None, None, -1)), (3, 3)),
+    "ellipsis": ((2, 3, 2), (Ellipsis, 1), (2, 1)),
+    "None": ((2, 3), (None, slice(None), 1), (1, 2)),
+    "everything": ((2, 3), (), (2, 3)),
+    "longer rank": ((3,), (slice(1, 3),), (1, 2)),
+    "nothing": ((2, 3), (slice(1, 1),), (0, 3)),
+    "0-d": ((), (Ellipsis,), ()),
+    "empty": ((0, 3), (slice(None), 1), (0,)),
 }
 _RESHAPES = {
     "split": ((2, 6), (2, 3, 2)),
@@ -129,6 +152,27 @@ SAMPLES = (
             ErrorSample("range", lambda f, t: t((2, 3))[2], IndexError, ("2", "[2, 3]")),
             ErrorSample("rank", lambda f, t: t((2, 3))[0, 0, 0], IndexError, ("[2, 3]",)),
             ErrorSample("type", lambda f, t: t((2, 3))["a"], TypeError, ("int", "str")),
+        ),
+    ),
+    OpSample(
+        "setitem",
+        _setitem,
+        tuple(
+            Sample(
+                name,
+                (values(shape, 1), 0.5 if part is None else values(part, 2)),
+                {"index": index},
+            )
+            for name, (shape, index, part) in _ASSIGNMENTS.items()
+        ),
+        (
+            ErrorSample(
+                "shape",
+                lambda f, t: f(t((2, 3)), t((2,)), (0,)),
+                ValueError,
+                ("setitem", "[2, 3]", "[2]"),
+            ),
+            ErrorSample("range", lambda f, t: f(t((2, 3)), 1.0, (2,)), IndexError, ("[2, 3]",)),
         ),
     ),
     OpSample(

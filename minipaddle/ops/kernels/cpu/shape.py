@@ -51,3 +51,14 @@ def put_slice(x: Array, shape: tuple[int, ...], index: Any, fill_value: Any = 0)
     out = np.full(shape, fill_value, x.dtype) if fill_value else np.zeros(shape, x.dtype)
     out[index] = x
     return out
+
+
+@kernel("setitem", "cpu")
+def setitem(x: Array, value: Any, index: Any) -> Array:
+    return setitem_(np.array(x, order="C"), value, index)
+
+
+@kernel("setitem_", "cpu")
+def setitem_(x: Array, value: Any, index: Any) -> Array:
+    x[index if Ellipsis in index else (*index, Ellipsis)] = value
+    return x

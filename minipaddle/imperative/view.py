@@ -1,0 +1,111 @@
+"""Views: tensors that share memory, and what a write to one of them means for the others.
+
+A view knows the tensor it was made from and how. The version cell that all tensors over one memory
+share is ``[number of writes, views]``, where ``views`` is 0 or a list of weak references in the
+order of creation, parents before children. A recorded write to any of them is put back step by
+step into the tensor that owns the memory, and from there every other view is taken anew: no values
+move, only the edges that gradients follow.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any
+
+import numpy as np
+
+from minipaddle.imperative.grad_node import AccumulationNode, grad_state
+from minipaddle.imperative.operand import FUNCTIONS, is_number
+from minipaddle.imperative.tensor import Tensor
+from minipaddle.ops.op import Op
+
+_PRUNE = 64  # references to views that are gone are dropped once in so many
+
+
+def follow_parent(view: Tensor, parent: Tensor, op: Op | None, attributes: tuple[Any, ...]) -> None:
+    """Makes ``view``, which shares the memory of ``parent``, share its version and its writes.
+
+    ``op`` is what made it, with its attributes; None for one of a list of results.
+    """
+    cell = view.version = parent.version
+    view.origin = (parent, op, attributes)
+    if not cell[1]:
+        cell[1] = []
+    views = cell[1]
+    views.append(weakref.ref(view))
+    if len(views) % _PRUNE == 0:
+        views[:] = [reference for reference in views if reference() is not None]
+
+
+def follow_write(written: Tensor) -> None:
+    """Joins the owner and all views of a tensor's memory to the write that was just recorded."""
+    line = _line(written)
+    views = [view for reference in written.version[1] if (view := reference()) is not None]
+    if all(tensor.edge is None for tensor in (*line, *views)):
+        return
+    for child, parent in itertools.pairwise(line):
+        _, op, attributes = child.origin  # type: ignore[misc]
+        put_back = op.put_back
+        parent.edge = put_back(_FUNCTIONS, parent, child, *attributes).edge
+    current = set(map(id, line))
+    for view in views:
+        if id(view) in current or view.origin is None or id(view.origin[0]) not in current:
+            continue
+        parent, op, attributes = view.origin
+        view.edge = None if op is None else FUNCTIONS[op.name](parent, *attributes).edge
+        current.add(id(view))
+
+
+class _Functions:
+    """The bound functions as the F of put-back rules."""
+
+    def __getattr__(self, name: str) -> Any:
+        return FUNCTIONS[name]
+
+
+_FUNCTIONS = _Functions()
+
+
+def _line(tensor: Tensor) -> list[Tensor]:
+    """A tensor, the one that it is a view of, and so on to the owner of the memory."""
+    line = [tensor]
+    while line[-1].origin is not None:
+        line.append(line[-1].origin[0])
+    return line
+
+
+def check_inplace(op: Op, x: Tensor, others: tuple[Any, ...]) -> None:
+    """Refuses an in-place call that would corrupt a graph or change the shape.
+
+    Raises:
+        ValueError: A leaf that wants a gradient or a view of one, one of a list of views, or a
+            result larger than ``x``.
+    """
+    tensors = [t for t in others if isinstance(t, Tensor) and not is_number(t.data)]
+    if op.broadcasts:
+        shape = np.broadcast_shapes(x.data.shape, *(t.data.shape for t in tensors))
+        if shape != x.data.shape:
+            raise ValueError(
+                f"{op.name}_: the result would have shape {list(shape)}, but x has {x.shape} and "
+                "keeps its shape in place"
+            )
+    if not grad_state.recording:
+        return
+    line = _line(x)
+    for tensor in line:
+        if tensor.edge.__class__ is AccumulationNode:
+            view = "" if tensor is x else "a view of "
+            raise ValueError(
+                f"{op.name}_: {view}{tensor.name} is a leaf that wants a gradient and cannot be "
+                f"changed in place while recording; use {op.name}, or no_grad()"
+            )
+    if all(t.edge is None for t in (*line, *tensors)):
+        return
+    for tensor in line[:-1]:
+        _, maker, _ = tensor.origin  # type: ignore[misc]
+        if maker is None or maker.put_back is None:
+            raise ValueError(
+                f"{op.name}_: {tensor.name} is one of several views made together, and cannot be "
+                f"changed in place while recording; use {op.name}, or a clone()"
+            )
