@@ -36,7 +36,7 @@ ORDER = {
     "device": ["flags", "parallel_env", "dtype", "generator", "backend", "selection", "cpu", "gpu"],
     "ops": ["declaration", "axes", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "gpu"],
-    "ops.kernels.cpu": ["block", "lerp", "rearrange", "update"],
+    "ops.kernels.cpu": ["block", "copying", "lerp", "elementwise", "shape", "rearrange", "update"],
     "ops.kernels.gpu": ["launch"],
     "imperative": ["flat_buffer", "grad_node", "creation_order", "tensor", "operand", "view",
                    "dispatch", "functions", "gradient", "engine", "autograd", "methods", "pylayer",

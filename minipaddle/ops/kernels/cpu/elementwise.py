@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.ops.kernels.cpu.copying import copied
 from minipaddle.ops.op import Array, kernel
 
 _NUMBERS = frozenset({bool, int, float})
@@ -81,4 +82,4 @@ def cast(x: Array, dtype: Any) -> Array:
 
 @kernel("assign", "cpu")
 def assign(x: Array) -> Array:
-    return np.array(x, order="C")
+    return copied(x)

@@ -9,7 +9,7 @@ import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.axes import normal_axes, normal_axis
-from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.copying import copied
 from minipaddle.ops.op import Array, kernel
 
 
@@ -17,7 +17,7 @@ from minipaddle.ops.op import Array, kernel
 def flip(x: Array, axis: tuple[int, ...]) -> Array:
     turned = normal_axes(axis, x.ndim)
     index = tuple(slice(None, None, -1 if i in turned else 1) for i in range(x.ndim))
-    return blockwise(np.copyto, [x[(*index, ...)]])
+    return copied(x[(*index, ...)])
 
 
 @kernel("roll", "cpu")
@@ -41,7 +41,7 @@ def tile(x: Array, repeat_times: tuple[int, ...]) -> Array:
     pairs = list(zip(times, lengths, strict=True))
     spread = x.reshape([n for _, length in pairs for n in (1, length)])
     repeated = np.broadcast_to(spread, [n for pair in pairs for n in pair])
-    return blockwise(np.copyto, [repeated]).reshape([count * length for count, length in pairs])
+    return copied(repeated).reshape([count * length for count, length in pairs])
 
 
 def _counts(repeats: tuple[int, ...], length: int) -> Array:
@@ -69,14 +69,29 @@ def sum_repeats(
     length = int(np.prod(shape)) if axis is None else shape[axis]
     if axis is None:
         x, axis = x.reshape(-1), 0
-    wide = np.moveaxis(x.astype(compute_dtype(x.dtype), copy=False), axis, 0)
-    counts = _counts(repeats, length)
-    some = np.flatnonzero(counts)
-    sums = np.zeros((length, *wide.shape[1:]), wide.dtype)
-    if some.size:  # reduceat knows no empty group
+    wide = x.astype(compute_dtype(x.dtype), copy=False)
+    counts, axis = _counts(repeats, length), normal_axis(axis, x.ndim)
+    add = _add_groups if len(repeats) == 1 else _add_runs
+    return add(wide, counts, axis).reshape(shape).astype(x.dtype, copy=False)
+
+
+def _add_groups(x: Array, counts: Array, axis: int) -> Array:
+    """Sums of equally many neighbours, by as many passes: their axis is too short to reduce."""
+    size = int(counts[0]) if counts.size else 0
+    sums = np.zeros((*x.shape[:axis], counts.size, *x.shape[axis + 1 :]), x.dtype)
+    for i in range(size):
+        sums += x[(*[slice(None)] * axis, slice(i, None, size))]
+    return sums
+
+
+def _add_runs(x: Array, counts: Array, axis: int) -> Array:
+    """Sums of runs of any length; reduceat knows no empty one."""
+    sums = np.zeros((*x.shape[:axis], counts.size, *x.shape[axis + 1 :]), x.dtype)
+    some: Any = np.flatnonzero(counts)
+    if some.size:
         starts = np.cumsum(counts) - counts
-        sums[some] = np.add.reduceat(wide, starts[some], 0)
-    return np.moveaxis(sums, 0, axis).reshape(shape).astype(x.dtype, copy=False)
+        sums[(*[slice(None)] * axis, some)] = np.add.reduceat(x, starts[some], axis)
+    return sums
 
 
 def _copy_triangle(out: Array, x: Array, diagonal: int, lower: bool) -> None:

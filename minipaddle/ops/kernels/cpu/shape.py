@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.ops.kernels.cpu.copying import copy_into
 from minipaddle.ops.op import Array, kernel
 
 
 @kernel("copy_", "cpu")
 def copy_(x: Array, y: Any) -> None:
-    np.copyto(x, y, casting="unsafe")
+    if isinstance(y, np.ndarray) and y.shape == x.shape:
+        copy_into(x, y)
+    else:
+        np.copyto(x, y, casting="unsafe")
 
 
 @kernel("reshape", "cpu")
