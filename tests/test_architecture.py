@@ -48,6 +48,8 @@ ORDER = {
     "distributed": ["store", "process_group", "group", "collective", "parallel",
                     "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",
                     "launch"],
+    "testing": ["sample", "operands", "derivative", "forward_suite", "gradient_suite", "mutation",
+                "places", "binding", "class_rules", "finite_difference", "op_test", "runner"],
     "distributed.process_group": ["base", "lone", "message", "mesh", "channel", "memory", "staging",
                                   "reduction", "flat", "algorithms", "rendezvous", "shm", "nccl",
                                   "mpi"],
@@ -84,6 +86,7 @@ WIDE_SIGNATURES: dict[str, str] = {
     "imperative/functions/": "Paddle's public signatures",
     "imperative/autograd.py:grad": "Paddle's public signature",
     "nn/functional.py": "Paddle's public signatures",
+    "testing/op_test.py": "Paddle's public signatures",
 }
 TRAILING_UNDERSCORE = {"comm_pool_", "comm_op_count_", "cv_", "next_group_"}
 BOUND_OPS_IN = ["imperative/functions/", "imperative/tensor.py"]  # add_ = ..., add_: Callable

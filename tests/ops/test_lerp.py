@@ -10,9 +10,9 @@ from minipaddle.imperative.functions.reduction import mean
 from minipaddle.imperative.functions.reduction import sum as total
 from minipaddle.imperative.tensor import to_tensor
 from minipaddle.ops.op import OPS
-from tests.ops.derivative import check_first_order, check_second_order
+from minipaddle.testing.derivative import check_first_order, check_second_order
+from minipaddle.testing.operands import FLOATS
 from tests.ops.lerp_check import check_gradients, leaf
-from tests.ops.operands import FLOATS
 from tests.ops.samples import RECORDS
 from tests.ops.samples.sample import values
 
@@ -353,8 +353,8 @@ def test_second_order_by_hand(place):
 
 @pytest.mark.parametrize("sample", RECORDS["lerp"].samples, ids=lambda s: s.name.replace(" ", "_"))
 def test_every_sample_first_and_second_order(sample, place):
-    check_first_order("lerp", sample, place)
-    check_second_order("lerp", sample, place)
+    check_first_order(RECORDS["lerp"], sample, place)
+    check_second_order(RECORDS["lerp"], sample, place)
 
 
 def test_the_plan_keeps_ends_for_the_weight_alone():

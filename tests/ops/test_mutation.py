@@ -1,91 +1,37 @@
 """The gradient check is itself checked: no wrong gradient may pass it."""
 
-import functools
+from contextlib import ExitStack
 
 import pytest
 
 from minipaddle.device.backend import get_place
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import OPS
-from tests.ops.derivative import check_first_order, check_second_order
+from minipaddle.testing.derivative import check_second_order
+from minipaddle.testing.mutation import mutated, passes, rules, scaled, shifted
 from tests.ops.operands import DIFFERENTIABLE
 from tests.ops.samples import RECORDS
 
+CPU = get_place("cpu")
 FACTORS = {"by 0": 0.0, "by its negative": -1.0, "by 1.001 times itself": 1.001}
 # The gradient of sign is zero, and so is each of those; it is replaced by one that is not.
 ZERO = {"sign"}
 
 
 def _rules():
-    """Every gradient rule: op, "formula" or "fused", and the output to be changed."""
     for op in DIFFERENTIABLE:
-        backward = OPS[op].backward
-        for kind in ["formula", "fused"] if "cpu" in backward.fused else ["formula"]:
-            for output in range(len(backward.gradients)):
-                yield pytest.param(op, kind, output, id=f"{op}-{kind}-{backward.gradients[output]}")
+        for rule, output in rules(op, "cpu"):
+            name = OPS[op].backward.gradients[output]
+            yield pytest.param(op, rule, output, id=f"{op}-{rule}-{name}")
 
 
-def _changed(rule, output, change):
-    """``rule`` with one of its results passed through ``change``."""
-
-    @functools.wraps(rule)
-    def run(*args):
-        results = list(rule(*args))
-        if results[output] is not None:
-            results[output] = change(args, results[output])
-        return results
-
-    return run
-
-
-def _scaled(factor, kind):
-    def change(args, gradient):
-        if kind == "formula":  # args[0] is F: the same line for arrays and for tensors
-            return args[0].multiply(gradient, factor)
-        gradient *= factor  # where it was written: ``into`` has to hold what is returned
-        return gradient
-
-    return change
-
-
-def _ones(args, gradient):
-    return args[0].add(gradient, 1.0)
-
-
-def _passes(op, check=check_first_order):
-    try:
-        for sample in RECORDS[op].samples:
-            if sample.gradient:
-                check(op, sample, get_place("cpu"))
-    except AssertionError:
-        return False
-    return True
-
-
-@pytest.fixture
-def mutate(monkeypatch):
-    def install(op, kind, output, change):
-        backward = OPS[op].backward
-        if kind == "formula":
-            monkeypatch.setattr(backward, "formula", _changed(backward.formula, output, change))
-        else:
-            rule = _changed(backward.fused["cpu"], output, change)
-            monkeypatch.setitem(backward.fused, "cpu", rule)
-        backward.table.clear()
-
-    yield install
-    monkeypatch.undo()
-    for op in DIFFERENTIABLE:
-        OPS[op].backward.table.clear()
-
-
-@pytest.mark.parametrize("replaced", FACTORS)
-@pytest.mark.parametrize(("op", "kind", "output"), list(_rules()))
-def test_a_wrong_gradient_fails_the_check(op, kind, output, replaced, mutate):
-    assert _passes(op)
-    change = _ones if op in ZERO else _scaled(FACTORS[replaced], kind)
-    mutate(op, kind, output, change)
-    assert not _passes(op), f"{OPS[op].backward.name} replaced {replaced} passes for right"
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize(("op", "rule", "output"), list(_rules()))
+def test_a_wrong_gradient_fails_the_check(op, rule, output, factor):
+    assert passes(RECORDS[op], CPU)
+    change = shifted if op in ZERO else scaled(FACTORS[factor], rule)
+    with mutated(op, rule, output, change, "cpu"):
+        assert not passes(RECORDS[op], CPU), f"{op}: replaced {factor}, passes for right"
 
 
 def _cut(args, gradient):
@@ -94,19 +40,21 @@ def _cut(args, gradient):
 
 
 @pytest.mark.parametrize("op", [op for op in DIFFERENTIABLE if op not in ZERO])
-def test_a_gradient_cut_from_its_graph_fails_the_second_order(op, mutate):
-    assert _passes(op, check_second_order)
-    for output in range(len(OPS[op].backward.gradients)):
-        mutate(op, "formula", output, _cut)
-    assert _passes(op)
-    assert not _passes(op, check_second_order)
+def test_a_gradient_cut_from_its_graph_fails_the_second_order(op):
+    record = RECORDS[op]
+    assert passes(record, CPU, check_second_order)
+    with ExitStack() as changes:
+        for output in range(len(OPS[op].backward.gradients)):
+            changes.enter_context(mutated(op, "formula", output, _cut, "cpu"))
+        assert passes(record, CPU)
+        assert not passes(record, CPU, check_second_order)
 
 
-def test_a_change_that_changes_nothing_passes(mutate):
+def test_a_change_that_changes_nothing_passes():
     """The failures above come from the factors and not from the way they are put in."""
     for op in DIFFERENTIABLE:
-        backward = OPS[op].backward
-        for kind in ["formula", "fused"] if "cpu" in backward.fused else ["formula"]:
-            for output in range(len(backward.gradients)):
-                mutate(op, kind, output, _scaled(1.0, kind))
-        assert _passes(op), op
+        with ExitStack() as changes:
+            for rule, output in rules(op, "cpu"):
+                changes.enter_context(mutated(op, rule, output, scaled(1.0, rule), "cpu"))
+            assert passes(RECORDS[op], CPU), op
+        assert passes(RECORDS[op], CPU), op

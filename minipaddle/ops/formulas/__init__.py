@@ -7,6 +7,7 @@ have the broadcast shape: the engine reduces it to the input's.
 
 from minipaddle.ops.formulas import (
     elementwise,
+    joining,
     linalg,
     loss,
     padding,
@@ -17,6 +18,7 @@ from minipaddle.ops.formulas import (
 
 __all__ = [
     "elementwise",
+    "joining",
     "linalg",
     "loss",
     "padding",

@@ -3,6 +3,7 @@
 from tests.ops.samples import (
     creation,
     elementwise,
+    joining,
     lerp,
     linalg,
     loss,
@@ -18,6 +19,7 @@ FAMILIES = (
     creation,
     elementwise,
     lerp,
+    joining,
     linalg,
     loss,
     padding,
