@@ -46,7 +46,7 @@ def {name}({signature}):
         {reads}
         if {mismatch}:
             raise AttributeError
-    except (AttributeError, TypeError, ValueError):  # an ndarray has a ``data`` of its own
+    except (AttributeError, IndexError, TypeError, ValueError):  # an ndarray has ``data`` too
         {operands} = coerce(op, ({operands}), {inplace})
         place = {first}.place
         {reads}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minipaddle.imperative.autograd import grad
+from minipaddle.imperative.functions.joining import stack
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import namespace
@@ -93,7 +94,7 @@ def _blocks(y: Tensor, xs: list[Tensor], batch_axis: int | None) -> list[Tensor]
     for i, x in enumerate(xs):
         shape = [*lead, *inner, *x.shape[len(lead) :]]
         if rows:
-            block = FUNCTIONS["stack"]([row[i] for row in rows], len(lead))
+            block = stack([row[i] for row in rows], len(lead))
             blocks.append(FUNCTIONS["reshape"](block, shape))
         else:
             blocks.append(_zeros(x, shape))

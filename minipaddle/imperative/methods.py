@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import FLOATS, get_default_dtype
-from minipaddle.imperative import autograd, conversion, copying, hints, interchange
+from minipaddle.imperative import autograd, conversion, copying, functions, hints, interchange
 from minipaddle.imperative.functions import arithmetic, elementwise, linalg, math, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
@@ -279,6 +279,11 @@ def install() -> None:
                 setattr(Tensor, method, FUNCTIONS[op.name])
                 if op.inplace:
                     setattr(Tensor, method + "_", FUNCTIONS[op.name + "_"])
+    for module in vars(functions).values():  # those made of ops: their modules say where they go
+        for path in getattr(module, "API", ()):
+            owner, _, name = path.rpartition(".")
+            if owner == "Tensor":
+                setattr(Tensor, name, getattr(module, name))
     for name, function in {**arithmetic.METHODS, **math.METHODS, **_OPERATORS}.items():
         setattr(Tensor, name, function)
     for function in (

@@ -5,6 +5,28 @@ tensors and is itself recorded, which is where second and higher order come from
 have the broadcast shape: the engine reduces it to the input's.
 """
 
-from minipaddle.ops.formulas import arithmetic, elementwise, linalg, loss, math, reduction, shape
+from minipaddle.ops.formulas import (
+    arithmetic,
+    elementwise,
+    joining,
+    linalg,
+    loss,
+    math,
+    padding,
+    rearrange,
+    reduction,
+    shape,
+)
 
-__all__ = ["arithmetic", "elementwise", "linalg", "loss", "math", "reduction", "shape"]
+__all__ = [
+    "arithmetic",
+    "elementwise",
+    "joining",
+    "linalg",
+    "loss",
+    "math",
+    "padding",
+    "rearrange",
+    "reduction",
+    "shape",
+]

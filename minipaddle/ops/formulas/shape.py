@@ -28,6 +28,17 @@ def put_slice_grad(F: Any, out_grad: Any, index: Any) -> tuple[Any, ...]:
 
 
 @formula
+def transpose_grad(F: Any, out_grad: Any, perm: tuple[int, ...]) -> tuple[Any, ...]:
+    return (F.transpose(out_grad, _inverse(perm)),)
+
+
+def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
+    """The order of axes that undoes ``perm``."""
+    front = [axis % len(perm) for axis in perm]
+    return tuple(front.index(axis) for axis in range(len(perm)))
+
+
+@formula
 def setitem_grad(
     F: Any, value_shape: tuple[int, ...], out_grad: Any, index: Any
 ) -> tuple[Any, ...]:
@@ -42,3 +53,8 @@ def reshape_put_back(F: Any, x: Any, out: Any, shape: Any) -> Any:
 @formula
 def getitem_put_back(F: Any, x: Any, out: Any, index: Any) -> Any:
     return F.setitem(x, out, index)
+
+
+@formula
+def transpose_put_back(F: Any, x: Any, out: Any, perm: tuple[int, ...]) -> Any:
+    return F.transpose(out, _inverse(perm))

@@ -4,10 +4,13 @@ from tests.ops.samples import (
     arithmetic,
     creation,
     elementwise,
+    joining,
     lerp,
     linalg,
     loss,
     math,
+    padding,
+    rearrange,
     reduction,
     shape,
     update,
@@ -15,8 +18,20 @@ from tests.ops.samples import (
 from tests.ops.samples.sample import ErrorSample, OpSample, Sample
 
 FAMILIES = (
-    arithmetic, creation, elementwise, lerp, linalg, loss, math, reduction, shape, update,
-)  # fmt: skip
+    arithmetic,
+    creation,
+    elementwise,
+    joining,
+    lerp,
+    linalg,
+    loss,
+    math,
+    padding,
+    rearrange,
+    reduction,
+    shape,
+    update,
+)
 RECORDS: dict[str, OpSample] = {record.op: record for f in FAMILIES for record in f.SAMPLES}
 
 __all__ = ["FAMILIES", "RECORDS", "ErrorSample", "OpSample", "Sample"]

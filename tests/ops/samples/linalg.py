@@ -96,6 +96,7 @@ SAMPLES = (
         ),
         roundings=lambda x, y: max(x.shape) + 1 if x.size else 1,
         magnitude=lambda x, y, **flags: _matmul(abs(x), abs(y), **flags),
+        takes_scalars=False,
     ),
     OpSample(
         "linear",
@@ -130,5 +131,6 @@ SAMPLES = (
         # One more rounding than terms; a half-type product is rounded before the bias is added.
         roundings=lambda x, weight, bias: x.shape[-1] + 2,
         magnitude=_linear_magnitude,
+        takes_scalars=False,
     ),
 )

@@ -13,8 +13,8 @@ def _setitem(x, value, index):
     return out
 
 
-def _put_slice(x, shape, index):
-    out = np.zeros(shape, x.dtype)
+def _put_slice(x, shape, index, fill_value=0):
+    out = np.full(shape, fill_value, x.dtype)
     out[index] = x
     return out
 
@@ -59,6 +59,7 @@ _RESHAPES = {
     "int": ((2, 3), 6),
     "empty": ((0, 3), (3, 0)),
     "same": ((2, 3), (2, 3)),
+    "x's own": ((2, 6), (0, 3, -1)),
 }
 _EXPANSIONS = {
     "row": ((3,), (2, 3)),
@@ -69,12 +70,34 @@ _EXPANSIONS = {
     "empty": ((0, 3), (2, 0, 3)),
     "to nothing": ((1, 3), (0, 3)),
     "list": ((1, 1), [2, 2]),
+    "x's own": ((2, 1), [3, -1, 4]),
 }
+_PERMUTATIONS = {
+    "matrix": ((2, 3), (1, 0)),
+    "rank 4": ((2, 1, 3, 2), [3, 0, 2, 1]),
+    "cycle": ((2, 3, 4), (1, 2, 0)),
+    "negative": ((2, 3, 4), [-1, 0, -2]),
+    "same": ((2, 3), (0, 1)),
+    "0-d": ((), ()),
+    "empty": ((0, 3), (1, 0)),
+}
+
+
+def _reshape(x, shape):
+    shape = np.atleast_1d(shape).astype(int)
+    kept = [x.shape[i] if n == 0 and x.size else n for i, n in enumerate(shape)]
+    return np.reshape(x, kept)
+
+
+def _expand(x, shape):
+    lengths = [0] * (len(shape) - x.ndim) + list(x.shape)
+    return np.broadcast_to(x, [m if n == -1 else n for n, m in zip(shape, lengths, strict=True)])
+
 
 SAMPLES = (
     OpSample(
         "reshape",
-        lambda x, shape: np.reshape(x, shape),
+        _reshape,
         tuple(
             Sample(name, (values(before, 1),), {"shape": after})
             for name, (before, after) in _RESHAPES.items()
@@ -89,7 +112,7 @@ SAMPLES = (
     ),
     OpSample(
         "expand",
-        lambda x, shape: np.broadcast_to(x, tuple(shape)),
+        _expand,
         tuple(
             Sample(name, (values(before, 1),), {"shape": after})
             for name, (before, after) in _EXPANSIONS.items()
@@ -99,6 +122,23 @@ SAMPLES = (
                 "shape", lambda f, t: f(t((2, 3)), [2, 4]), ValueError, ("expand", "[2, 3]", "4")
             ),
             ErrorSample("rank", lambda f, t: f(t((2, 3)), [3]), ValueError, ("expand", "[2, 3]")),
+            ErrorSample("no own", lambda f, t: f(t((3,)), [-1, 3]), ValueError, ("expand", "[3]")),
+        ),
+    ),
+    OpSample(
+        "transpose",
+        lambda x, perm: np.transpose(x, perm),
+        tuple(
+            Sample(name, (values(shape, 1),), {"perm": perm})
+            for name, (shape, perm) in _PERMUTATIONS.items()
+        ),
+        (
+            ErrorSample(
+                "short", lambda f, t: f(t((2, 3)), [0]), ValueError, ("perm", "[0, 1]", "[0]")
+            ),
+            ErrorSample("twice", lambda f, t: f(t((2, 3)), [0, 0]), ValueError, ("perm", "[0, 0]")),
+            ErrorSample("range", lambda f, t: f(t((2, 3)), [0, 2]), ValueError, ("perm", "[0, 2]")),
+            ErrorSample("type", lambda f, t: f(t((2,)), [0.5]), TypeError, ("perm", "0.5")),
         ),
     ),
     OpSample(
@@ -140,11 +180,12 @@ SAMPLES = (
         _put_slice,
         tuple(
             Sample(
-                name,
+                f"{name} {fill}",
                 (values(np.zeros(shape)[index].shape, 2),),
-                {"shape": shape, "index": index},
+                {"shape": shape, "index": index, "fill_value": fill},
             )
             for name, (shape, index) in _INDICES.items()
+            for fill in (0, 7)
         ),
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
+from minipaddle.ops.kernels.cpu.copying import copied
 from minipaddle.ops.kernels.cpu.ufunc import binary, filled, fused, quiet, unary
 from minipaddle.ops.op import Array, kernel
 
@@ -77,4 +78,4 @@ def cast(x: Array, dtype: Any) -> Array:
 
 @kernel("assign", "cpu")
 def assign(x: Array) -> Array:
-    return np.array(x, order="C")
+    return copied(x)

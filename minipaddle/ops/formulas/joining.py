@@ -1,0 +1,20 @@
+"""The gradient of joining tensors: each gets its part back."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any
+
+from minipaddle.ops.axes import normal_axis
+from minipaddle.ops.op import formula
+
+
+@formula
+def concat_grad(
+    F: Any, x_shape: tuple[tuple[int, ...], ...], out_grad: Any, axis: int
+) -> tuple[Any, ...]:
+    at = normal_axis(axis, len(x_shape[0]))
+    ends = list(accumulate(shape[at] for shape in x_shape))
+    before = (slice(None),) * at
+    parts = zip([0, *ends], ends, strict=False)
+    return tuple(F.getitem(out_grad, (*before, slice(*part))) for part in parts)
