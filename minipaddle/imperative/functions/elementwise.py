@@ -308,6 +308,24 @@ def assign(x: Tensor, name: str | None = None) -> Tensor:
     """
 
 
+@bound
+def sqrt(x: Tensor, name: str | None = None) -> Tensor:
+    """Square root of every element.
+
+    Args:
+        x: Float tensor of any shape.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of x's shape and dtype.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.sqrt(paddle.to_tensor([9.0])).tolist()
+        [3.0]
+    """
+
+
 def _inplace(name: str) -> Any:
     """Declares the in-place form of an op, with the docstring that all of them share."""
 
@@ -331,3 +349,4 @@ divide_ = _inplace("divide_")
 square_ = _inplace("square_")
 relu_ = _inplace("relu_")
 tanh_ = _inplace("tanh_")
+sqrt_ = _inplace("sqrt_")

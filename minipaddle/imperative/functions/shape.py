@@ -66,3 +66,25 @@ def put_slice(
     x: Tensor, shape: int | list[int] | tuple[int, ...], index: Any, name: str | None = None
 ) -> Tensor:
     """Zeros of ``shape`` with ``x`` at ``index``: the gradient of ``getitem``."""
+
+
+@bound
+def transpose(x: Tensor, perm: int | list[int] | tuple[int, ...], name: str | None = None) -> Tensor:
+    """The same values with the axes in another order; shares memory with ``x``.
+
+    Args:
+        x: Tensor of any shape.
+        perm: For each axis of the result, the axis of x that it is.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor whose axis i is axis ``perm[i]`` of x.
+
+    Raises:
+        ValueError: ``perm`` does not name each axis once.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.transpose(paddle.ones([2, 3, 4]), [2, 0, 1]).shape
+        [4, 2, 3]
+    """

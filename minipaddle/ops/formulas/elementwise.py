@@ -70,3 +70,8 @@ def lerp_grad(
     y_grad = F.multiply(out_grad, weight)
     weight_grad = None if x is None else F.multiply(out_grad, F.subtract(y, x))
     return F.subtract(out_grad, y_grad), y_grad, weight_grad
+
+
+@formula
+def sqrt_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.divide(F.multiply(out_grad, 0.5), out),)

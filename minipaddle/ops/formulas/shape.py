@@ -25,3 +25,11 @@ def getitem_grad(F: Any, x_shape: tuple[int, ...], out_grad: Any, index: Any) ->
 @formula
 def put_slice_grad(F: Any, out_grad: Any, index: Any) -> tuple[Any, ...]:
     return (F.getitem(out_grad, index),)
+
+
+@formula
+def transpose_grad(F: Any, out_grad: Any, perm: tuple[int, ...]) -> tuple[Any, ...]:
+    inverse = [0] * len(perm)
+    for place, axis in enumerate(perm):
+        inverse[axis] = place
+    return (F.transpose(out_grad, tuple(inverse)),)

@@ -33,6 +33,8 @@ _NOT_FLOAT = ErrorSample(
 _NOT_A_TENSOR = ErrorSample("number", lambda f, t: f(1.5), TypeError, ("Tensor", "float"))
 _AT_ZERO = Sample("at zero", (np.array([-1.0, 0.0, 1.0]),), gradient=False)
 
+_POSITIVE = tuple(Sample(s.name, (np.asarray(abs(s.operands[0])),)) for s in singles(AWAY))
+
 
 def _bool(dtype, attributes):
     return np.dtype(bool)
@@ -83,6 +85,7 @@ SAMPLES = (
         (_NOT_FLOAT, _NOT_A_TENSOR),
         roundings=lambda x: 4,  # NumPy's vector tanh is good to 4 units in the last place
     ),
+    OpSample("sqrt", np.sqrt, _POSITIVE, (_NOT_FLOAT, _NOT_A_TENSOR)),
     OpSample(
         "cast",
         lambda x, dtype: x,

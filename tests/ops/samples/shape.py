@@ -47,6 +47,16 @@ _EXPANSIONS = {
     "to nothing": ((1, 3), (0, 3)),
     "list": ((1, 1), [2, 2]),
 }
+_ORDERS = {
+    "matrix": ((2, 3), (1, 0)),
+    "cycle": ((2, 3, 4), (1, 2, 0)),
+    "negative": ((2, 3, 4), (-1, 0, 1)),
+    "list": ((2, 3), [1, 0]),
+    "same": ((2, 3), (0, 1)),
+    "vector": ((3,), (0,)),
+    "0-d": ((), ()),
+    "empty": ((0, 3), (1, 0)),
+}
 
 SAMPLES = (
     OpSample(
@@ -101,6 +111,21 @@ SAMPLES = (
                 {"shape": shape, "index": index},
             )
             for name, (shape, index) in _INDICES.items()
+        ),
+    ),
+    OpSample(
+        "transpose",
+        lambda x, perm: np.transpose(x, perm),
+        tuple(
+            Sample(name, (values(shape, 1),), {"perm": perm})
+            for name, (shape, perm) in _ORDERS.items()
+        ),
+        (
+            ErrorSample(
+                "rank", lambda f, t: f(t((2, 3)), [0]), ValueError, ("perm", "[2, 3]", "[0]")
+            ),
+            ErrorSample("twice", lambda f, t: f(t((2, 3)), [0, 0]), ValueError, ("perm", "[0, 0]")),
+            ErrorSample("range", lambda f, t: f(t((2, 3)), [0, 2]), ValueError, ("perm", "[0, 2]")),
         ),
     ),
 )

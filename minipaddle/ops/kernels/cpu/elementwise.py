@@ -82,3 +82,9 @@ def cast(x: Array, dtype: Any) -> Array:
 @kernel("assign", "cpu")
 def assign(x: Array) -> Array:
     return np.array(x, order="C")
+
+
+@kernel("sqrt", "cpu")
+def sqrt(x: Array) -> Array:
+    with np.errstate(invalid="ignore"):  # NaN below 0
+        return np.asarray(np.sqrt(x))

@@ -35,3 +35,10 @@ def put_slice(x: Array, shape: tuple[int, ...], index: Any) -> Array:
     out = np.zeros(shape, x.dtype)
     out[index] = x
     return out
+
+
+@kernel("transpose", "cpu")
+def transpose(x: Array, perm: tuple[int, ...]) -> Array:
+    if sorted(a + x.ndim if a < 0 else a for a in perm) != list(range(x.ndim)):
+        raise ValueError(f"perm must name each of the {x.ndim} axes once; got {list(perm)}")
+    return np.transpose(x, perm)
