@@ -65,6 +65,7 @@ class OpSample:
             once, so it must be equal. A function gets the operands.
         magnitude: The size of the numbers that enter one result element; by default the result's.
         result_dtype: Result dtype, from the operands' dtype and the attributes.
+        takes_0d: Whether 0-d operands are among what the op takes.
     """
 
     op: str
@@ -74,6 +75,7 @@ class OpSample:
     roundings: Callable[..., int] | None = None
     magnitude: Callable[..., Any] | None = None
     result_dtype: Callable[[Any, dict[str, Any]], Any] = lambda dtype, attributes: dtype
+    takes_0d: bool = True
 
 
 def values(shape: tuple[int, ...], salt: int = 0, away: float = 0.0) -> Array:
