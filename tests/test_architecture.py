@@ -23,7 +23,7 @@ LAYERS = {
     "device": 0,
     "ops": 1,
     "imperative": 2,
-    "autograd": 3,  # the names of paddle.autograd, from imperative
+    "autograd": 3, "linalg": 3,  # the names of paddle.autograd and paddle.linalg, from imperative
     "nn": 3, "optimizer": 3, "amp": 3, "io": 3, "saving": 3,
     "distributed": 4,
     "vision": 5, "text": 5,
@@ -40,6 +40,8 @@ ORDER = {
     "ops.kernels.gpu": ["launch"],
     "imperative": ["flat_buffer", "grad_node", "tensor", "operand", "dispatch", "functions",
                    "gradient", "engine", "autograd", "methods", "pylayer", "bucket", "reducer"],
+    "imperative.functions": ["elementwise", "reduction", "shape", "linalg", "products", "matrices",
+                             "geometry", "einsum"],
     "nn": ["initializer", "parameter", "layer", "functional", "clip", "layers"],
     "optimizer": ["lr", "optimizer", "sgd", "adam"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",

@@ -2,11 +2,26 @@
 
 from minipaddle.imperative.functions import (
     creation,
+    einsum,
     elementwise,
+    geometry,
     linalg,
     loss,
+    matrices,
+    products,
     reduction,
     shape,
 )
 
-__all__ = ["creation", "elementwise", "linalg", "loss", "reduction", "shape"]
+__all__ = [
+    "creation",
+    "einsum",
+    "elementwise",
+    "geometry",
+    "linalg",
+    "loss",
+    "matrices",
+    "products",
+    "reduction",
+    "shape",
+]

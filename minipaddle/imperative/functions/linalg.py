@@ -101,3 +101,35 @@ def put_diagonal(
     name: str | None = None,
 ) -> Tensor:
     """Zeros of ``shape`` with ``x`` on a diagonal: the gradient of ``diagonal``."""
+
+
+@bound
+def dist(x: Tensor, y: Tensor, p: float = 2.0, name: str | None = None) -> Tensor:
+    """Distance ``(sum |x - y|**p)**(1 / p)`` of two tensors; shapes broadcast.
+
+    The gradient of the distance of equal tensors is zero.
+
+    Args:
+        x: Float tensor.
+        y: Tensor of x's dtype.
+        p: The power; 0 counts elements that differ, inf and -inf take the largest and the smallest
+            difference.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        A 0-d tensor.
+
+    Raises:
+        TypeError: The dtypes differ or are not float.
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.dist(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([4.0, 6.0])).item()
+        5.0
+    """
+
+
+@bound
+def signed_power(x: Tensor, exponent: float, name: str | None = None) -> Tensor:
+    """``sign(x) * |x| ** exponent``, 0 at 0 for every exponent: the slopes of ``dist``."""

@@ -69,7 +69,9 @@ def put_slice(
 
 
 @bound
-def transpose(x: Tensor, perm: int | list[int] | tuple[int, ...], name: str | None = None) -> Tensor:
+def transpose(
+    x: Tensor, perm: int | list[int] | tuple[int, ...], name: str | None = None
+) -> Tensor:
     """The same values with the axes in another order; shares memory with ``x``.
 
     Args:

@@ -77,3 +77,28 @@ def put_diagonal_grad(
     F: Any, out_grad: Any, offset: int, axis1: int, axis2: int
 ) -> tuple[Any, ...]:
     return (F.diagonal(out_grad, offset, axis1, axis2),)
+
+
+@formula
+def dist_grad(F: Any, x: Any, y: Any, out: Any, out_grad: Any, p: float) -> tuple[Any, ...]:
+    d = F.subtract(x, y)
+    nonzero = F.add(out, F.subtract(1.0, F.sign(out)))  # out, or 1 where x and y are equal
+    if p == 0:
+        slope = F.multiply(d, 0.0)
+    elif p == 2:
+        slope = F.divide(d, nonzero)
+    elif math.isinf(p):  # the elements that are as far apart as x and y are
+        gap = F.sign(F.subtract(F.multiply(d, F.sign(d)), out))
+        slope = F.multiply(F.sign(d), F.subtract(1.0, F.square(gap)))
+    else:
+        slope = F.signed_power(F.divide(d, nonzero), p - 1.0)
+    x_grad = F.multiply(out_grad, slope)
+    return x_grad, F.multiply(x_grad, -1.0)
+
+
+@formula
+def signed_power_grad(F: Any, x: Any, out_grad: Any, exponent: float) -> tuple[Any, ...]:
+    if exponent == 1:
+        return (out_grad,)
+    size = F.multiply(F.signed_power(x, exponent - 1.0), F.sign(x))
+    return (F.multiply(out_grad, F.multiply(size, exponent)),)

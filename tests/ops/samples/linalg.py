@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.ops.samples.sample import ErrorSample, OpSample, Sample, values
+from tests.ops.samples.sample import (
+    PAIRS,
+    SHAPES,
+    ErrorSample,
+    OpSample,
+    Sample,
+    binary_errors,
+    values,
+)
 
 
 def _matmul(x, y, transpose_x=False, transpose_y=False):
@@ -100,6 +108,29 @@ def _diagonals(put):
             yield Sample(name, (x.copy(),), {"shape": shape, **place})
         else:
             yield Sample(name, (values(shape, 1),), place)
+
+
+def _dist(x, y, p=2.0):
+    apart = abs(x - y)
+    if not apart.size:
+        return np.sum(apart)
+    if np.isinf(p):
+        return apart.max() if p > 0 else apart.min()
+    return np.sum(apart != 0, dtype=apart.dtype) if p == 0 else np.sum(apart**p) ** (1 / p)
+
+
+def _distances():
+    for name, (a, b) in PAIRS.items():
+        # No two differences of one size, and none near 0: x spreads over less than 2, and y's
+        # elements are 4 apart, of both signs.
+        x = 0.1 * np.arange(np.prod(a)).reshape(a)
+        y = np.cos(np.pi * np.arange(np.prod(b))) * 4 * (1 + np.arange(np.prod(b)))
+        pair = (x, y.reshape(b))
+        yield Sample(f"{name}, p=2", pair)
+        for p in (0, 1, 3.0, 1.5, -2.0, float("inf"), float("-inf")):
+            yield Sample(f"{name}, p={p}", pair, {"p": p})
+    for p in (1.0, 2.0, 3.0, float("inf")):
+        yield Sample(f"equal, p={p}", (values((2, 3)), values((2, 3))), {"p": p}, gradient=False)
 
 
 SAMPLES = (
@@ -206,5 +237,23 @@ SAMPLES = (
         _put_diagonal,
         tuple(_diagonals(put=True)),
         takes_0d=False,
+    ),
+    OpSample(
+        "dist",
+        _dist,
+        tuple(_distances()),
+        tuple(error for error in binary_errors("dist") if error.name in ("shapes", "text")),
+        # The sum's terms, and a power before and after it whose error grows with the power.
+        roundings=lambda x, y: np.broadcast(x, y).size + 8,
+    ),
+    OpSample(
+        "signed_power",
+        lambda x, exponent: np.sign(x) * abs(x) ** exponent,
+        tuple(
+            Sample(f"{name}, {exponent}", (values(shape, 1, away=0.5),), {"exponent": exponent})
+            for name, shape in SHAPES.items()
+            for exponent in (0.0, 0.5, 1.0, 2.0, 3.5, -1.0)
+        ),
+        roundings=lambda x: 4,  # NumPy's vector power is good to 4 units in the last place
     ),
 )

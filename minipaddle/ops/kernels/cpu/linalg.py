@@ -7,7 +7,7 @@ types, and NumPy's own loops over them are tens of times slower.
 from __future__ import annotations
 
 import math
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -175,3 +175,41 @@ def _diagonal(x: Array, offset: int, axis1: int, axis2: int) -> Array:
     if x.flags.writeable:
         view.flags.writeable = True
     return view
+
+
+@kernel("dist", "cpu")
+def dist(x: Array, y: Array, p: float = 2.0) -> Array:
+    if is_half(x.dtype):
+        return dist(x.astype(FLOAT32), y.astype(FLOAT32), p).astype(x.dtype)
+    apart = np.subtract(x, y).reshape(-1)
+    if p == 0:
+        return np.asarray(np.count_nonzero(apart), x.dtype)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if p == 2:
+            squares = np.dot(apart, apart)
+            if _ORDINARY < squares < 1 / _ORDINARY:
+                return np.asarray(np.sqrt(squares))
+        return np.asarray(_norm(np.abs(apart), p), x.dtype)
+
+
+_ORDINARY = 1e-24  # between this and its inverse no addend that counts was lost or too large
+
+
+def _norm(sizes: Array, p: float) -> Any:
+    """The p-norm, by way of the largest element: its power alone might not be representable."""
+    if not sizes.size:
+        return 0.0
+    largest = sizes.min() if p < 0 else sizes.max()
+    if math.isinf(p) or largest == 0 or not np.isfinite(largest):
+        return largest
+    np.divide(sizes, largest, out=sizes)
+    return largest * np.power(np.add.reduce(np.power(sizes, p, out=sizes)), 1 / p)
+
+
+@kernel("signed_power", "cpu")
+def signed_power(x: Array, exponent: float) -> Array:
+    if is_half(x.dtype):
+        return signed_power(x.astype(FLOAT32), exponent).astype(x.dtype)
+    with np.errstate(divide="ignore"):
+        power = np.power(np.abs(x), exponent)
+    return np.asarray(np.where(x == 0, x, np.copysign(power, x)))
