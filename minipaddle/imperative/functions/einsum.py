@@ -187,11 +187,15 @@ def _contract(first: Term, second: Term, keep: set[str]) -> Term:
         every = batch + left + right + inner
         product = elementwise.multiply(_aligned(x, of_x, every), _aligned(y, of_y, every))
         return _summed(product, every, batch + left + right)
-    a, shape_a = _ordered(x, of_x, (batch, left, inner))
-    b, shape_b = _ordered(y, of_y, (batch, inner, right))
-    product = linalg.matmul(a, b)
-    lengths = [*product.shape[: len(batch)], *shape_a[1], *shape_b[2]]
-    return shape.reshape(product, lengths), batch + left + right
+    # A matrix that lies the other way round is multiplied as it lies, and so gets its gradient.
+    turned_x, turned_y = of_x == batch + inner + left, of_y == batch + right + inner
+    a = _matrices(x, of_x, batch, *((inner, left) if turned_x else (left, inner)))
+    b = _matrices(y, of_y, batch, *((right, inner) if turned_y else (inner, right)))
+    product = linalg.matmul(a, b, turned_x, turned_y)
+    lengths = dict(zip(of_x + of_y, x.shape + y.shape, strict=True))
+    outside = [lengths[label] for label in left + right]
+    result = [*product.shape[: len(batch)], *outside]
+    return _reshaped(product, result), batch + left + right
 
 
 def _without(labels: str, others: str) -> str:
@@ -207,18 +211,19 @@ def _aligned(x: Tensor, labels: str, every: str) -> Tensor:
     order = "".join(label for label in every if label in labels)
     lengths = dict(zip(labels, x.shape, strict=True))
     x = _transposed(x, labels, order)
-    return x if order == every else shape.reshape(x, [lengths.get(a, 1) for a in every])
+    return _reshaped(x, [lengths.get(label, 1) for label in every])
 
 
-def _ordered(
-    x: Tensor, labels: str, groups: tuple[str, str, str]
-) -> tuple[Tensor, list[list[int]]]:
-    """``x`` as a batch of matrices: the axes of the first group, and one each for the others."""
+def _matrices(x: Tensor, labels: str, batch: str, rows: str, columns: str) -> Tensor:
+    """``x`` as a batch of matrices, with the axes of ``rows`` as one and those of ``columns``."""
     lengths = dict(zip(labels, x.shape, strict=True))
-    grouped = [[lengths[label] for label in group] for group in groups]
-    flat = [*grouped[0], math.prod(grouped[1]), math.prod(grouped[2])]
-    x = _transposed(x, labels, "".join(groups))
-    return (x if x.shape == flat else shape.reshape(x, flat)), grouped
+    sizes = [math.prod(lengths[label] for label in group) for group in (rows, columns)]
+    x = _transposed(x, labels, batch + rows + columns)
+    return _reshaped(x, [*(lengths[label] for label in batch), *sizes])
+
+
+def _reshaped(x: Tensor, lengths: list[int]) -> Tensor:
+    return x if x.shape == lengths else shape.reshape(x, lengths)
 
 
 def tensordot(x: Tensor, y: Tensor, axes: Any = 2, name: str | None = None) -> Tensor:
