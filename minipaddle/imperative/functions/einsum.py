@@ -6,6 +6,7 @@ axes into the order of one batched matrix product; more than two, pair by pair.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import re
@@ -51,7 +52,10 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
         >>> paddle.einsum("ij,jk", x, x).tolist()
         [[7.0, 10.0], [15.0, 22.0]]
     """
-    inputs, output = _parse(equation, operands)
+    for x in operands:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"einsum: operands must be Tensors; got {type(x).__name__}")
+    inputs, output = _parse(equation, tuple(tuple(x.shape) for x in operands))
     terms = [_without_repeats(x, labels) for x, labels in zip(operands, inputs, strict=True)]
     sizes = _sizes(terms, equation)
     while len(terms) > 1:
@@ -65,26 +69,24 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     return shape.transpose(x, [labels.index(label) for label in output])
 
 
-def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
+@functools.lru_cache(maxsize=256)
+def _parse(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str]:
     """The labels of every operand and of the result, those of ellipses spelled out."""
     left, arrow, output = equation.replace(" ", "").partition("->")
     parts = left.split(",")
-    if len(parts) != len(operands):
+    if len(parts) != len(shapes):
         raise ValueError(
-            f"einsum: equation {equation!r} names {len(parts)} operands; got {len(operands)}"
+            f"einsum: equation {equation!r} names {len(parts)} operands; got {len(shapes)}"
         )
-    for x in operands:
-        if not isinstance(x, Tensor):
-            raise TypeError(f"einsum: operands must be Tensors; got {type(x).__name__}")
     for part in [*parts, output]:
         if not re.fullmatch(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*", part):
             raise ValueError(
                 f"einsum: {part!r} in equation {equation!r} must be letters with at most one '...'"
             )
-    covered = [x.ndim - len(p.replace("...", "")) for x, p in zip(operands, parts, strict=True)]
-    for x, part, rank in zip(operands, parts, covered, strict=True):
+    covered = [len(s) - len(p.replace("...", "")) for s, p in zip(shapes, parts, strict=True)]
+    for given, part, rank in zip(shapes, parts, covered, strict=True):
         if rank < 0 or (rank > 0 and "..." not in part):
-            raise ValueError(f"einsum: {part!r} does not name the axes of shape {x.shape}")
+            raise ValueError(f"einsum: {part!r} does not name the axes of shape {list(given)}")
     widest = max(covered)
     inputs = [
         part.replace("...", _unnamed(widest - rank, widest))

@@ -1,7 +1,7 @@
 """Matrix products through NumPy's BLAS, and diagonals.
 
-Half types are multiplied in float32, and ints in float64 where that is exact: BLAS knows no other
-types, and NumPy's own loops over them are tens of times slower.
+Half types are multiplied in float32, and ints in float32 or float64 where that is exact: BLAS knows
+no other types, and NumPy's own loops over them are tens of times slower.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 from minipaddle.device.dtype import FLOAT32, is_half
 from minipaddle.ops.op import Array, kernel
 
-_EXACT = 2**53  # float64 holds every whole number up to here
+# Up to here a type holds every whole number.
+_EXACT = {np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
 _FEW = 2**14  # below so many multiplications a look at all the elements does not pay
 
 
@@ -26,21 +27,19 @@ def _product(x: Array, y: Array, into: Array | None = None) -> Array:
             return product
         np.copyto(into, product)
         return into
-    if x.dtype.kind in "iu" and x.size * y.shape[-1] > _FEW and _fits_float64(x, y):
-        exact = np.matmul(x.astype(np.float64), y.astype(np.float64)).astype(np.int64)
-        return exact.astype(x.dtype, copy=False)  # wraps as a sum in x's dtype does
+    if x.dtype.kind in "iu" and x.size * y.shape[-1] > _FEW:
+        most = x.shape[-1] * _largest(x) * _largest(y)  # no sum, in any order, is larger
+        for dtype, exact in _EXACT.items():
+            if most <= exact:
+                product = np.matmul(x.astype(dtype), y.astype(dtype)).astype(np.int64)
+                return product.astype(x.dtype, copy=False)  # wraps as a sum in x's dtype does
     if x.ndim == 2 == y.ndim:
         return np.dot(x, y, into)  # half of matmul's overhead on small matrices
     return np.matmul(x, y, out=into)
 
 
-def _fits_float64(x: Array, y: Array) -> bool:
-    """Whether no sum of the int product ``x @ y`` can leave what float64 holds exactly."""
-    return bool(y.size) and x.shape[-1] * _largest(x) * _largest(y) <= _EXACT
-
-
 def _largest(x: Array) -> int:
-    return max(int(x.max()), -int(x.min()))
+    return 0 if not x.size else max(int(x.max()), -int(x.min()))
 
 
 @kernel("matmul", "cpu")
