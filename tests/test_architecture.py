@@ -23,7 +23,7 @@ LAYERS = {
     "device": 0,
     "ops": 1,
     "imperative": 2,
-    "autograd": 3,  # the names of paddle.autograd, from imperative
+    "autograd": 3, "linalg": 3,  # the names of paddle.autograd and paddle.linalg, from imperative
     "nn": 3, "optimizer": 3, "amp": 3, "io": 3, "saving": 3,
     "distributed": 4,
     "vision": 5, "text": 5,
@@ -45,9 +45,9 @@ ORDER = {
                    "view", "dispatch", "functions", "gradient", "engine", "autograd", "interchange",
                    "conversion", "copying", "hints", "methods", "jacobian", "pylayer", "anomaly",
                    "bucket", "reducer"],
-    "imperative.functions": ["elementwise", "arithmetic", "math", "creation", "shape",
-                             "broadcasting", "slicing", "rearrange", "padding", "joining",
-                             "ranges"],
+    "imperative.functions": ["elementwise", "arithmetic", "math", "reduction", "creation", "shape",
+                             "linalg", "broadcasting", "slicing", "rearrange", "padding",
+                             "joining", "ranges", "products", "matrices", "geometry", "einsum"],
     "nn": ["initializer", "parameter", "layer", "functional", "clip", "layers"],
     "optimizer": ["lr", "optimizer", "sgd", "adam"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",

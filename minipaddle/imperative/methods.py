@@ -284,7 +284,7 @@ def install() -> None:
             owner, _, name = path.rpartition(".")
             if owner == "Tensor":
                 setattr(Tensor, name, getattr(module, name))
-    for name, function in {**arithmetic.METHODS, **math.METHODS, **_OPERATORS}.items():
+    for name, function in _OPERATORS.items():
         setattr(Tensor, name, function)
     for function in (
         backward, register_hook, retain_grads, detach, item, tolist, numel, __len__, __iter__,

@@ -1,7 +1,29 @@
 """Functions of ``nn``, without parameters of their own."""
 
-from minipaddle.imperative.functions.elementwise import relu, relu_, tanh, tanh_
-from minipaddle.imperative.functions.linalg import linear
-from minipaddle.imperative.functions.loss import mse_loss
+from minipaddle.imperative.functions.elementwise import (
+    relu,
+    relu_,
+)
+from minipaddle.imperative.functions.geometry import (
+    cosine_similarity,
+)
+from minipaddle.imperative.functions.linalg import (
+    linear,
+)
+from minipaddle.imperative.functions.loss import (
+    mse_loss,
+)
+from minipaddle.imperative.functions.padding import (
+    diag_embed,
+    pad,
+)
 
-__all__ = ["linear", "mse_loss", "relu", "relu_", "tanh", "tanh_"]
+__all__ = [
+    "cosine_similarity",
+    "diag_embed",
+    "linear",
+    "mse_loss",
+    "pad",
+    "relu",
+    "relu_",
+]

@@ -69,7 +69,7 @@ class OpSample:
         result_dtype: Result dtype, from the dtype under test and the attributes. It is that of the
             first result and of all of a list; further results have the reference's dtype where
             that is int or bool. A tuple names the dtype of each.
-        takes_scalars: Whether operands may be 0-d.
+        takes_0d: Whether operands may be 0-d.
     """
 
     op: str
@@ -80,7 +80,7 @@ class OpSample:
     magnitude: Callable[..., Any] | None = None
     result_dtype: Callable[[Any, dict[str, Any]], Any] = lambda dtype, attributes: dtype
     zero_gradient: bool = False
-    takes_scalars: bool = True
+    takes_0d: bool = True
 
 
 def values(shape: tuple[int, ...], salt: int = 0, away: float = 0.0) -> Array:

@@ -169,7 +169,7 @@ def test_a_record_covers_what_breaks(op):
         for sample in RECORDS[op].samples
     ]
     assert any(0 in shape for several in shapes for shape in several), f"{op}: no empty sample"
-    if RECORDS[op].takes_scalars:
+    if RECORDS[op].takes_0d:
         assert any(() in several for several in shapes), f"{op}: no 0-d sample"
     if op in SEVERAL:
         ranks = {tuple(map(len, several)) for several in shapes if len(several) > 1}

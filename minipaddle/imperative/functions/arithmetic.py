@@ -167,5 +167,4 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
     return total
 
 
-# Methods beside those that ops.yaml names.
-METHODS: dict[str, Binary] = {"heaviside": heaviside, "hypot": hypot}
+API = ("add_n", "heaviside", "Tensor.heaviside", "hypot", "Tensor.hypot")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from minipaddle.device.dtype import FLOATS
@@ -339,13 +338,10 @@ def _scaled(
     return x if act is None else FUNCTIONS[act + form](x)
 
 
-# Methods beside those that ops.yaml names.
-METHODS: dict[str, Callable[..., Tensor]] = {
-    "clip": clip,
-    "clip_": clip_,
-    "deg2rad": deg2rad,
-    "frac": frac,
-    "rad2deg": rad2deg,
-    "scale": scale,
-    "scale_": scale_,
-}
+API = (
+    *("clip", "Tensor.clip", "clip_", "Tensor.clip_"),
+    *("deg2rad", "Tensor.deg2rad"),
+    *("frac", "Tensor.frac"),
+    *("rad2deg", "Tensor.rad2deg"),
+    *("scale", "Tensor.scale", "scale_", "Tensor.scale_"),
+)

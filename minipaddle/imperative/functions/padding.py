@@ -7,6 +7,7 @@ from typing import Any
 
 from minipaddle.imperative.dispatch import bound
 from minipaddle.imperative.functions.elementwise import assign
+from minipaddle.imperative.functions.linalg import diagonal
 from minipaddle.imperative.functions.shape import (
     Ints,
     flatten,
@@ -15,7 +16,6 @@ from minipaddle.imperative.functions.shape import (
     put_slice,
     reshape,
 )
-from minipaddle.imperative.functions.slicing import diagonal
 from minipaddle.imperative.operand import int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.axes import normal_axes

@@ -6,7 +6,7 @@ import builtins
 from itertools import pairwise
 from typing import Any
 
-from minipaddle.imperative.functions.shape import Ints, getitem, moveaxis, reshape
+from minipaddle.imperative.functions.shape import Ints, getitem
 from minipaddle.imperative.operand import int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.axes import normal_axes, normal_axis
@@ -275,39 +275,6 @@ def crop(
     return getitem(x, tuple(map(builtins.slice, firsts, ends)))
 
 
-def diagonal(
-    x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
-) -> Tensor:
-    """The elements whose indices on two axes differ by ``offset``; shares memory if it can.
-
-    Args:
-        x: Tensor of at least 2 axes.
-        offset: By how much the index on ``axis2`` is larger.
-        axis1: One axis.
-        axis2: The other.
-        name: Unused; for Paddle's signature.
-
-    Returns:
-        Tensor of the other axes, and the diagonal last.
-
-    Raises:
-        ValueError: An axis is not there, or the two are one.
-
-    Example:
-        >>> import minipaddle as paddle
-        >>> paddle.diagonal(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
-        [1, 4]
-    """
-    normal_axes((axis1, axis2), x.ndim, "diagonal: axis1, axis2")
-    matrices = moveaxis(x, [axis1, axis2], [-2, -1])
-    *batch, rows, columns = matrices.shape
-    count = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
-    first = offset if offset >= 0 else -offset * columns
-    flat = reshape(matrices, (*batch, rows * columns))
-    every = builtins.slice(first, first + count * (columns + 1), columns + 1)
-    return getitem(flat, (Ellipsis, every if count else builtins.slice(0, 0)))
-
-
 API = (
     *("unbind", "Tensor.unbind"),
     *("split", "Tensor.split"),
@@ -317,5 +284,4 @@ API = (
     *("slice", "Tensor.slice"),
     *("narrow", "Tensor.narrow"),
     *("crop", "Tensor.crop"),
-    *("diagonal", "Tensor.diagonal"),
 )

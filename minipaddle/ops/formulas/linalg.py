@@ -1,4 +1,4 @@
-"""Gradients of matrix products."""
+"""Gradients of matrix products and diagonals."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ def matmul_grad(
         )
     if x is not None:
         a = F.reshape(x, (1, *x_shape)) if rows else x
+        if len(x_shape) > 2 >= len(y_shape) and not transpose_x:
+            a, g = _rows(F, a), _rows(F, g)  # sums over the batch as well
         y_grad = (
             F.matmul(g, a, True, transpose_x)
             if transpose_y
@@ -53,8 +55,50 @@ def linear_grad(F: Any, x: Any, weight: Any, out_grad: Any) -> tuple[Any, ...]:
     x_grad = None if weight is None else F.matmul(out_grad, weight, False, True)
     weight_grad = None
     if x is not None:
-        count = math.prod(tuple(x.shape)[:-1])
-        rows = F.reshape(x, (count, tuple(x.shape)[-1]))
-        g = F.reshape(out_grad, (count, tuple(out_grad.shape)[-1]))
-        weight_grad = F.matmul(rows, g, True, False)
+        weight_grad = F.matmul(_rows(F, x), _rows(F, out_grad), True, False)
     return x_grad, weight_grad, out_grad
+
+
+def _rows(F: Any, x: Any) -> Any:
+    """``x`` as a matrix; the number of rows is told, as -1 is ambiguous where a row is empty."""
+    shape = tuple(x.shape)
+    return F.reshape(x, (math.prod(shape[:-1]), shape[-1]))
+
+
+@formula
+def diagonal_grad(
+    F: Any, x_shape: tuple[int, ...], out_grad: Any, offset: int, axis1: int, axis2: int
+) -> tuple[Any, ...]:
+    return (F.put_diagonal(out_grad, x_shape, offset, axis1, axis2),)
+
+
+@formula
+def put_diagonal_grad(
+    F: Any, out_grad: Any, offset: int, axis1: int, axis2: int
+) -> tuple[Any, ...]:
+    return (F.diagonal(out_grad, offset, axis1, axis2),)
+
+
+@formula
+def dist_grad(F: Any, x: Any, y: Any, out: Any, out_grad: Any, p: float) -> tuple[Any, ...]:
+    d = F.subtract(x, y)
+    nonzero = F.add(out, F.subtract(1.0, F.sign(out)))  # out, or 1 where x and y are equal
+    if p == 0:
+        slope = F.multiply(d, 0.0)
+    elif p == 2:
+        slope = F.divide(d, nonzero)
+    elif math.isinf(p):  # the elements that are as far apart as x and y are
+        gap = F.sign(F.subtract(F.multiply(d, F.sign(d)), out))
+        slope = F.multiply(F.sign(d), F.subtract(1.0, F.square(gap)))
+    else:
+        slope = F.signed_power(F.divide(d, nonzero), p - 1.0)
+    x_grad = F.multiply(out_grad, slope)
+    return x_grad, F.multiply(x_grad, -1.0)
+
+
+@formula
+def signed_power_grad(F: Any, x: Any, out_grad: Any, exponent: float) -> tuple[Any, ...]:
+    if exponent == 1:
+        return (out_grad,)
+    size = F.multiply(F.signed_power(x, exponent - 1.0), F.sign(x))
+    return (F.multiply(out_grad, F.multiply(size, exponent)),)

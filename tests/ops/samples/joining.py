@@ -46,6 +46,6 @@ SAMPLES = (
             ErrorSample("no items", lambda f, t: f([]), TypeError, ("concat", "empty")),
             ErrorSample("item", lambda f, t: f([t((2,)), "a"]), TypeError, ("x[1]", "str")),
         ),
-        takes_scalars=False,
+        takes_0d=False,
     ),
 )

@@ -113,7 +113,7 @@ def _triangle(name, reference):
             ErrorSample("rank", lambda f, t: f(t((3,))), ValueError, (name, "2 axes", "1")),
             ErrorSample("type", lambda f, t: f(t((2, 2)), 0.5), TypeError, (name, "float")),
         ),
-        takes_scalars=False,
+        takes_0d=False,
     )
 
 

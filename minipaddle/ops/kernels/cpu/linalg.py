@@ -1,13 +1,22 @@
-"""Matrix products through NumPy's BLAS; half types are multiplied in float32."""
+"""Matrix products through NumPy's BLAS, and diagonals.
+
+Half types are multiplied in float32, and ints in float32 or float64 where that is exact: BLAS knows
+no other types, and NumPy's own loops over them are tens of times slower.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Any, NoReturn
 
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, is_half
 from minipaddle.ops.op import Array, kernel
+
+# Up to here a type holds every whole number.
+_EXACT = {np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
+_FEW = 2**14  # below so many multiplications a look at all the elements does not pay
 
 
 def _product(x: Array, y: Array, into: Array | None = None) -> Array:
@@ -18,9 +27,19 @@ def _product(x: Array, y: Array, into: Array | None = None) -> Array:
             return product
         np.copyto(into, product)
         return into
+    if x.dtype.kind in "iu" and x.size * y.shape[-1] > _FEW:
+        most = x.shape[-1] * _largest(x) * _largest(y)  # no sum, in any order, is larger
+        for dtype, exact in _EXACT.items():
+            if most <= exact:
+                product = np.matmul(x.astype(dtype), y.astype(dtype)).astype(np.int64)
+                return product.astype(x.dtype, copy=False)  # wraps as a sum in x's dtype does
     if x.ndim == 2 == y.ndim:
         return np.dot(x, y, into)  # half of matmul's overhead on small matrices
     return np.matmul(x, y, out=into)
+
+
+def _largest(x: Array) -> int:
+    return 0 if not x.size else max(int(x.max()), -int(x.min()))
 
 
 @kernel("matmul", "cpu")
@@ -29,15 +48,48 @@ def matmul(x: Array, y: Array, transpose_x: bool = False, transpose_y: bool = Fa
         x = x.swapaxes(-1, -2)
     if transpose_y and y.ndim > 1:
         y = y.swapaxes(-1, -2)
-    if x.ndim == 2 == y.ndim:
-        return _product(x, y)
+    try:
+        if x.ndim == 2 == y.ndim:
+            return _product(x, y)
+        return _product_of_ranks(x, y)
+    except ValueError:
+        _refuse_product(x, y)
+
+
+def _product_of_ranks(x: Array, y: Array) -> Array:
+    """The product where not both are matrices."""
     if x.ndim == 0 or y.ndim == 0:
-        raise ValueError("matmul takes no 0-d operand; multiply scales by a number")
+        raise ValueError
     rows, columns = x.ndim == 1, y.ndim == 1
-    out = _product(x[None, :] if rows else x, y[:, None] if columns else y)
+    a, b = x[None, :] if rows else x, y[:, None] if columns else y
+    if a.ndim > 2 == b.ndim and a.flags.c_contiguous:  # one large product, not many small ones
+        out = _product(_rows(a), b).reshape(*a.shape[:-1], b.shape[-1])
+    else:
+        out = _product(a, b)
     if rows:
         out = out.squeeze(-2)
     return out.squeeze(-1) if columns else out
+
+
+def _refuse_product(x: Array, y: Array) -> NoReturn:
+    """Raises the error of shapes that have no product, with what would help."""
+    if x.ndim == 0 or y.ndim == 0:
+        raise ValueError("matmul takes no 0-d operand; multiply scales by a number")
+    inner, given = x.shape[-1], y.shape[-2:][0]
+    if inner == given:
+        raise ValueError(
+            f"the leading axes {list(x.shape[:-2])} of x and {list(y.shape[:-2])} of y do not "
+            "broadcast; each pair must be equal, or one of them 1"
+        )
+    hint = ""
+    if y.ndim > 1 and inner == y.shape[-1]:
+        hint = "; y with its last two axes swapped would fit (transpose_y)"
+    elif x.ndim > 1 and x.shape[-2] == given:
+        hint = "; x with its last two axes swapped would fit (transpose_x)"
+    raise ValueError(
+        f"a row of x as multiplied, {list(x.shape)}, has {inner} elements and a column of y, "
+        f"{list(y.shape)}, has {given}; they must be equal{hint}"
+    )
 
 
 def _rows(x: Array) -> Array:
@@ -50,9 +102,14 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     if is_half(x.dtype):  # the bias joins before the only rounding
         wide = [None if a is None else a.astype(FLOAT32) for a in (x, weight, bias)]
         return linear(*wide).astype(x.dtype)
-    flat = _rows(x)
-    out = _product(flat, weight)
+    if x.ndim == 0 or weight.ndim != 2 or x.shape[-1] != weight.shape[0]:
+        raise ValueError(
+            "x must have shape [..., in] and weight [in, out], with the same number of features in"
+        )
+    out = _product(_rows(x), weight)
     if bias is not None:
+        if bias.shape != out.shape[1:]:
+            raise ValueError(f"bias must have one element a feature out, shape [{out.shape[1]}]")
         np.add(out, bias, out=out)
     return out if x.ndim == 2 else out.reshape(*x.shape[:-1], out.shape[-1])
 
@@ -88,3 +145,70 @@ def _column_sums(x: Array, into: Array | None) -> Array:
         np.copyto(into, sums)
         return into
     return np.add.reduce(x, axis=0, out=into)
+
+
+@kernel("diagonal", "cpu")
+def diagonal(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    if x.ndim < 2:
+        raise ValueError("a diagonal needs two axes")
+    for name, axis in (("axis1", axis1), ("axis2", axis2)):
+        if not -x.ndim <= axis < x.ndim:
+            raise ValueError(f"{name} must name one of the {x.ndim} axes; got {axis}")
+    if axis1 % x.ndim == axis2 % x.ndim:
+        raise ValueError(f"axis1 and axis2 must differ; got {axis1} and {axis2}")
+    return _diagonal(x, offset, axis1, axis2)
+
+
+@kernel("put_diagonal", "cpu")
+def put_diagonal(
+    x: Array, shape: tuple[int, ...], offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Array:
+    out = np.zeros(shape, x.dtype)
+    np.copyto(_diagonal(out, offset, axis1, axis2), x)
+    return out
+
+
+def _diagonal(x: Array, offset: int, axis1: int, axis2: int) -> Array:
+    """A view that can be written to, where ``x`` can; NumPy marks it as read only."""
+    view = np.diagonal(x, offset, axis1, axis2)
+    if x.flags.writeable:
+        view.flags.writeable = True
+    return view
+
+
+@kernel("dist", "cpu")
+def dist(x: Array, y: Array, p: float = 2.0) -> Array:
+    if is_half(x.dtype):
+        return dist(x.astype(FLOAT32), y.astype(FLOAT32), p).astype(x.dtype)
+    apart = np.subtract(x, y).reshape(-1)
+    if p == 0:
+        return np.asarray(np.count_nonzero(apart), x.dtype)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        if p == 2:
+            squares = np.dot(apart, apart)
+            if _ORDINARY < squares < 1 / _ORDINARY:
+                return np.asarray(np.sqrt(squares))
+        return np.asarray(_norm(np.abs(apart), p), x.dtype)
+
+
+_ORDINARY = 1e-24  # between this and its inverse no addend that counts was lost or too large
+
+
+def _norm(sizes: Array, p: float) -> Any:
+    """The p-norm, by way of the largest element: its power alone might not be representable."""
+    if not sizes.size:
+        return 0.0
+    largest = sizes.min() if p < 0 else sizes.max()
+    if math.isinf(p) or largest == 0 or not np.isfinite(largest):
+        return largest
+    np.divide(sizes, largest, out=sizes)
+    return largest * np.power(np.add.reduce(np.power(sizes, p, out=sizes)), 1 / p)
+
+
+@kernel("signed_power", "cpu")
+def signed_power(x: Array, exponent: float) -> Array:
+    if is_half(x.dtype):
+        return signed_power(x.astype(FLOAT32), exponent).astype(x.dtype)
+    with np.errstate(divide="ignore"):
+        power = np.power(np.abs(x), exponent)
+    return np.asarray(np.where(x == 0, x, np.copysign(power, x)))

@@ -17,7 +17,8 @@ def _sum(x: Array, axis: tuple[int, ...] | None, keepdim: bool) -> Array:
     if is_half(x.dtype):
         total = _reduce(x, axis=axis, dtype=FLOAT32, keepdims=keepdim)
         return np.asarray(total).astype(x.dtype)
-    return np.asarray(_reduce(x, axis=axis, keepdims=keepdim))
+    # Told its dtype, NumPy does not widen small ints.
+    return np.asarray(_reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdim))
 
 
 @kernel("sum", "cpu")

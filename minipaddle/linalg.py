@@ -1,0 +1,25 @@
+"""Linear algebra: the public names of ``paddle.linalg``."""
+
+from minipaddle.imperative.functions.geometry import (
+    cross,
+)
+from minipaddle.imperative.functions.linalg import (
+    diagonal,
+)
+from minipaddle.imperative.functions.matrices import (
+    corrcoef,
+    cov,
+    matrix_power,
+    matrix_transpose,
+    multi_dot,
+)
+
+__all__ = [
+    "corrcoef",
+    "cov",
+    "cross",
+    "diagonal",
+    "matrix_power",
+    "matrix_transpose",
+    "multi_dot",
+]
