@@ -68,7 +68,10 @@ from minipaddle.imperative.functions.broadcasting import (
 from minipaddle.imperative.functions.creation import (
     full,
     normal,
+    ones,
+    randn,
     uniform,
+    zeros,
 )
 from minipaddle.imperative.functions.einsum import (
     einsum,
@@ -422,12 +425,14 @@ __all__ = [
     "normal",
     "not_equal",
     "numel",
+    "ones",
     "ones_like",
     "optimizer",
     "outer",
     "pow",
     "pow_",
     "rad2deg",
+    "randn",
     "rank",
     "reciprocal",
     "reciprocal_",
@@ -496,5 +501,6 @@ __all__ = [
     "view",
     "view_as",
     "vstack",
+    "zeros",
     "zeros_like",
 ]

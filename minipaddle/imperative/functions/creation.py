@@ -187,3 +187,6 @@ def uniform(
         finally:
             place.generator.set_state(state)
     return _draw("uniform", shape, dtype, ("min", min), ("max", max))
+
+
+API = ("zeros", "ones", "randn")
