@@ -12,7 +12,6 @@ import numpy as np
 from minipaddle.ops.kernels.cpu.ufunc import LARGE, binary, filled, fused, quiet, unary
 from minipaddle.ops.op import Array, kernel
 
-
 binary("add", np.add)
 binary("subtract", np.subtract)
 binary("multiply", np.multiply)
