@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, compute_dtype
-from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
 from minipaddle.ops.op import OPS, Array, kernel
 
 # fill(out, *operands) writes a function of the operands to out.
@@ -77,7 +77,13 @@ def _ready(array: Array, direct: bool) -> Array:
 
 def filled(fill: Fill, *operands: Any) -> Array:
     """What ``fill`` makes of arrays of one dtype, numbers and None; of the broadcast shape."""
-    return blockwise(prepared(fill), operands)
+    arrays = [a for a in operands if a.__class__ is np.ndarray]
+    first = arrays[0]
+    if first.nbytes > BLOCK_BYTES or any(a.shape != first.shape for a in arrays):
+        return blockwise(prepared(fill), operands)
+    out = np.empty(first.shape, first.dtype)
+    quiet(prepared(fill), out, *operands)
+    return out
 
 
 def unary(name: str, ufunc: np.ufunc) -> Callable[[Array], Array]:
@@ -111,7 +117,10 @@ def binary(name: str, ufunc: np.ufunc) -> None:
         elif x.nbytes > LARGE or y.nbytes > LARGE:
             return blockwise(by_blocks, (x, y))
         else:
-            out = quiet(ufunc, x, y)
+            try:  # as ``quiet`` does, without a call of its own
+                out = _quiet.run(ufunc, x, y)
+            except RuntimeError:
+                out = quiet(ufunc, x, y)
             return out if out.__class__ is np.ndarray else np.asarray(out)
         if like.nbytes > LARGE:
             return blockwise(fill, (x, y))
