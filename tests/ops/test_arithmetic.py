@@ -100,6 +100,13 @@ def test_large_arrays_are_written_in_place(op, in_blocks):
         written = x.copy()
         assert getattr(F, op + "_")(written, y) is written
         np.testing.assert_array_equal(written, getattr(F, op)(x, y))
+    for dtype in ("float32", "float16"):
+        written = np.concatenate([x, x]).astype(dtype)
+        right = F.exp(written)
+        assert F.exp_(written) is written
+        np.testing.assert_array_equal(written, right)
+        gaps = np.concatenate([x, x, x, x]).astype(dtype)[::2]
+        np.testing.assert_array_equal(F.exp_(gaps.copy()), F.exp_(gaps))
     shifted = np.concatenate([x, x])
     right = getattr(F, op)(shifted[1 : LARGE + 1], shifted[:LARGE])
     getattr(F, op + "_")(shifted[1 : LARGE + 1], shifted[:LARGE])

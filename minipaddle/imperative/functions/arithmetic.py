@@ -116,7 +116,8 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         [5.0]
     """
     total = elementwise.add(elementwise.square(x), elementwise.square(y))
-    return FUNCTIONS["sqrt"](total)
+    root: Tensor = FUNCTIONS["sqrt_"](total)
+    return root
 
 
 def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:

@@ -86,8 +86,8 @@ def filled(fill: Fill, *operands: Any) -> Array:
     return out
 
 
-def unary(name: str, ufunc: np.ufunc) -> Callable[[Array], Array]:
-    """Registers ``ufunc`` as the kernel of op ``name``."""
+def unary(name: str, ufunc: np.ufunc) -> None:
+    """Registers ``ufunc`` as the kernel of op ``name``, and of its in-place form."""
     fill = prepared(lambda out, x: ufunc(x, out=out))
 
     def compute(x: Array) -> Array:
@@ -95,8 +95,15 @@ def unary(name: str, ufunc: np.ufunc) -> Callable[[Array], Array]:
             return blockwise(fill, (x,))
         return np.asarray(quiet(ufunc, x))
 
+    def compute_inplace(x: Array) -> Array:
+        if x.nbytes > LARGE:
+            return blockwise(fill, (x,), out=x)
+        x[...] = compute(x)
+        return x
+
     kernel(name, "cpu")(compute)
-    return compute
+    if OPS[name].inplace:
+        kernel(name + "_", "cpu")(compute_inplace)
 
 
 def binary(name: str, ufunc: np.ufunc) -> None:
