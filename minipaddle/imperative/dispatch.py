@@ -383,7 +383,7 @@ def bound_inplace(name: str) -> Callable[..., Tensor]:
     """
     plain: Any = FUNCTIONS[name[:-1]]
     declaration = types.FunctionType(plain.__code__, {}, name, plain.__defaults__)
-    declaration.__module__ = plain.__module__
+    declaration.__module__, declaration.__qualname__ = plain.__module__, name
     declaration.__annotations__ = plain.__annotations__
     declaration.__doc__ = (
         f"``{name[:-1]}`` that overwrites ``x``, which must have the shape of the result.\n\n"

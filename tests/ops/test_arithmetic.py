@@ -10,7 +10,8 @@ from minipaddle.device.dtype import as_dtype
 from minipaddle.imperative.functions import arithmetic, math
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import to_tensor
-from minipaddle.ops.kernels.cpu import ufunc
+from minipaddle.ops.kernels.cpu import elementwise, ufunc
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
 from minipaddle.ops.op import namespace
 from tests.ops.operands import FLOATS
 
@@ -30,6 +31,13 @@ BINARY = {
     "pow": np.power,
 }  # fmt: skip
 LARGE = 300_000  # several blocks of float32
+
+
+@pytest.fixture
+def in_blocks(monkeypatch):
+    """Whatever is larger than one block is cut into blocks."""
+    for module in (ufunc, elementwise):
+        monkeypatch.setattr(module, "LARGE", BLOCK_BYTES)
 
 
 def leaf(values, dtype="float64"):
@@ -60,7 +68,7 @@ def test_special_pairs_are_results_without_a_warning(op, dtype):
 
 @pytest.mark.parametrize("op", [*UNARY, "rsqrt", "round", "logit", "abs", "neg", "sign", "relu"])
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_a_large_array_has_the_bits_of_its_parts(op, dtype):
+def test_a_large_array_has_the_bits_of_its_parts(op, dtype, in_blocks):
     x = np.linspace(-3, 3, 2 * LARGE).astype(as_dtype(dtype))
     whole = getattr(F, op)(x.reshape(2, LARGE))
     assert whole.dtype == x.dtype and whole.shape == (2, LARGE)
@@ -70,7 +78,7 @@ def test_a_large_array_has_the_bits_of_its_parts(op, dtype):
 
 @pytest.mark.parametrize("op", BINARY)
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_large_pairs_have_the_bits_of_their_parts(op, dtype):
+def test_large_pairs_have_the_bits_of_their_parts(op, dtype, in_blocks):
     x = np.linspace(0.5, 9, 2 * LARGE).astype(as_dtype(dtype)).reshape(2, LARGE)
     y = np.linspace(2, 0.1, LARGE).astype(as_dtype(dtype))
     compute = getattr(F, op)
@@ -86,12 +94,19 @@ def test_large_pairs_have_the_bits_of_their_parts(op, dtype):
 
 
 @pytest.mark.parametrize("op", ["add", "subtract", "multiply", "divide"])
-def test_large_arrays_are_written_in_place(op):
+def test_large_arrays_are_written_in_place(op, in_blocks):
     x = np.linspace(1, 2, LARGE, dtype=np.float32)
     for y in (0.3, x.copy(), x[::-1].copy()):
         written = x.copy()
         assert getattr(F, op + "_")(written, y) is written
         np.testing.assert_array_equal(written, getattr(F, op)(x, y))
+    for dtype in ("float32", "float16"):
+        written = np.concatenate([x, x]).astype(dtype)
+        right = F.exp(written)
+        assert F.exp_(written) is written
+        np.testing.assert_array_equal(written, right)
+        gaps = np.concatenate([x, x, x, x]).astype(dtype)[::2]
+        np.testing.assert_array_equal(F.exp_(gaps.copy()), F.exp_(gaps))
     shifted = np.concatenate([x, x])
     right = getattr(F, op)(shifted[1 : LARGE + 1], shifted[:LARGE])
     getattr(F, op + "_")(shifted[1 : LARGE + 1], shifted[:LARGE])

@@ -7,6 +7,7 @@ from typing import Any
 
 from minipaddle.imperative.dispatch import bound, bound_inplace
 from minipaddle.imperative.functions import elementwise
+from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor
 
 Binary = Callable[..., Tensor]
@@ -115,7 +116,8 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         [5.0]
     """
     total = elementwise.add(elementwise.square(x), elementwise.square(y))
-    return pow(total, 0.5)
+    root: Tensor = FUNCTIONS["sqrt_"](total)
+    return root
 
 
 def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:

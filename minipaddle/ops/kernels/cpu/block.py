@@ -114,7 +114,12 @@ def for_each_block(
     return [value for value, _ in outcomes]  # type: ignore[misc]
 
 
-def blockwise(compute: Callable[..., Any], operands: Sequence[Any], dtype: Any = None) -> Array:
+def blockwise(
+    compute: Callable[..., Any],
+    operands: Sequence[Any],
+    dtype: Any = None,
+    out: Array | None = None,
+) -> Array:
     """An array of the operands' broadcast shape, filled by ``compute(out, *operands)``.
 
     A large one is filled block by block, on all threads. NumPy's floating-point warnings are off
@@ -125,12 +130,15 @@ def blockwise(compute: Callable[..., Any], operands: Sequence[Any], dtype: Any =
             any order and on any thread; numbers and None are handed on as they are.
         operands: Arrays, numbers and None; at least one array.
         dtype: Type of the result; by default that of the first array.
+        out: Array of the broadcast shape to fill; by default a new one. It may be an operand, but
+            may not overlap another.
     """
     arrays = [a for a in operands if isinstance(a, np.ndarray)]
     shape = arrays[0].shape
     if any(a.shape != shape for a in arrays):
         shape = np.broadcast_shapes(*[a.shape for a in arrays])
-    out = np.empty(shape, dtype or arrays[0].dtype)
+    if out is None:
+        out = np.empty(shape, dtype or arrays[0].dtype)
     if max(out.nbytes, arrays[0].nbytes) <= BLOCK_BYTES:
         with np.errstate(all="ignore"):
             compute(out, *operands)

@@ -9,31 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
 from minipaddle.ops.kernels.cpu.copying import copied
-from minipaddle.ops.kernels.cpu.ufunc import binary, filled, fused, quiet, unary
+from minipaddle.ops.kernels.cpu.ufunc import LARGE, binary, filled, fused, quiet, unary
 from minipaddle.ops.op import Array, kernel
 
-
-def _arithmetic(name: str, ufunc: np.ufunc) -> None:
-    """Registers ``ufunc`` and its in-place form as the kernels of op ``name``."""
-
-    def compute_inplace(x: Array, y: Any) -> Array:
-        quiet(_into_first, ufunc, x, y)
-        return x
-
-    binary(name, ufunc)
-    kernel(name + "_", "cpu")(compute_inplace)
-
-
-def _into_first(ufunc: np.ufunc, x: Array, y: Any) -> None:
-    ufunc(x, y, out=x, casting="same_kind")
-
-
-_arithmetic("add", np.add)
-_arithmetic("subtract", np.subtract)
-_arithmetic("multiply", np.multiply)
-_arithmetic("divide", np.divide)
+binary("add", np.add)
+binary("subtract", np.subtract)
+binary("multiply", np.multiply)
+binary("divide", np.divide)
 
 unary("sign", np.sign)
 unary("square", np.square)
@@ -65,7 +48,7 @@ fused("tanh_grad", _tanh_grad)
 
 @kernel("relu", "cpu")
 def relu(x: Array) -> Array:
-    if x.nbytes > BLOCK_BYTES:
+    if x.nbytes > LARGE:
         return filled(_relu, x)
     return np.asarray(np.maximum(x, x.dtype.type(0)))
 
