@@ -1,0 +1,5 @@
+"""Paddle's ``paddle.utils``: names only, each from a module of its own."""
+
+from minipaddle.utils.load_op import load_op
+
+__all__ = ["load_op"]
