@@ -17,7 +17,7 @@ from minipaddle.device.dtype import bfloat16
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.ops.op import OPS
 from minipaddle.testing import forward_suite, gradient_suite, mutation
-from minipaddle.testing.operands import FLOATS, dtypes, inputs
+from minipaddle.testing.operands import FLOATS, array_paths, dtypes
 from minipaddle.testing.places import present_places
 from minipaddle.testing.sample import OpSample
 from minipaddle.utils.load_op import load_op
@@ -93,7 +93,7 @@ def checks(record: OpSample, places: list[Place]) -> Iterator[Check]:
         for number, error in enumerate(record.errors):
             run = partial(forward_suite.check_error, record, number, FUNCTIONS[record.op], place)
             yield Check(f"refuses {error.name}, {place}", run)
-    if any(len(inputs(record, sample)) > 1 for sample in record.samples):
+    if any(len(array_paths(sample)) > 1 for sample in record.samples):
         for place in places[1:]:
             run = partial(forward_suite.check_mixed_places, record, places[0], place)
             yield Check(f"refuses operands on {places[0]} and {place}", run)
