@@ -1,5 +1,6 @@
 """``python -m benchmarks NAME [--peer PYTHON ...] [--quick] [--save]``.
 
+NAME is a file of benchmarks/configs, or the path of a YAML file of ops of your own (outside.py).
 Every contender is a process of its own, warmed up and then idle. The runner gives each a short
 slice in turn, again and again, so that a disturbance of the machine meets all of them, and compares
 the quietest slice of each. A time is never judged alone: rows are ratios or differences.
@@ -24,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
+from benchmarks import outside
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGS = ROOT / "benchmarks" / "configs"
@@ -137,7 +140,9 @@ class Contender:
 
 
 def read_config(name: str) -> dict[str, Any]:
-    """A benchmark's YAML file."""
+    """A benchmark's YAML file, or what an ops file from outside the tree is timed with."""
+    if name.endswith((".yaml", ".yml")):
+        return outside.config(Path(name))
     path = CONFIGS / f"{name}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in CONFIGS.glob("*.yaml")))
@@ -351,7 +356,7 @@ def run(name: str, peers: list[str], quick: bool) -> dict[str, Any]:
 def main(arguments: list[str] | None = None) -> int:
     """Parse the command line, run, and save if asked. Only a parity benchmark can fail."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("name", help="a file of benchmarks/configs, without .yaml")
+    parser.add_argument("name", help="a file of benchmarks/configs, without .yaml; or an ops file")
     peer_help = f"an interpreter that has torch or paddle; {PEERS_VARIABLE} lists more"
     parser.add_argument("--peer", action="append", default=[], metavar="PYTHON", help=peer_help)
     parser.add_argument("--quick", action="store_true", help="fewer and shorter slices")
@@ -362,6 +367,6 @@ def main(arguments: list[str] | None = None) -> int:
     if options.save:
         RESULTS.mkdir(exist_ok=True)
         text = json.dumps(report, indent=1)
-        (RESULTS / f"{options.name}.json").write_text(text + "\n", "utf-8")
+        (RESULTS / f"{Path(options.name).stem}.json").write_text(text + "\n", "utf-8")
     parities = [row for row in report["rows"] if row["kind"] == "parity"]
     return int(any(row["quiet"] > row["limit"] for row in parities))

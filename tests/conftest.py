@@ -5,8 +5,14 @@ import signal
 import threading
 from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
 import pytest
+
+from minipaddle.device.backend import get_place
+from minipaddle.imperative.operand import FUNCTIONS
+from minipaddle.ops.op import OPS, namespace
+from minipaddle.utils.load_op import _loaded
 
 SECONDS_PER_TEST = 120.0
 
@@ -59,3 +65,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, previous)
+
+
+@pytest.fixture
+def ops_as_before() -> Iterator[None]:
+    """Takes ops that the test loads back out afterwards, for which a program has no need."""
+    tables: list[dict[Any, Any]] = [OPS, FUNCTIONS, _loaded]
+    before = [dict(table) for table in tables]
+    yield
+    for table, content in zip(tables, before, strict=True):
+        table.clear()
+        table.update(content)
+    namespace(get_place("cpu")).forget()

@@ -27,8 +27,8 @@ LAYERS = {
     "nn": 3, "optimizer": 3, "amp": 3, "io": 3, "saving": 3,
     "distributed": 4,
     "vision": 5, "text": 5,
+    "utils": 5,  # Paddle's names that have no better place, from the layers below
     "testing": 6, "profiler": 6,
-    "utils": 6,  # Paddle's names that have no better place, from the layers below
 }  # fmt: skip
 
 # Inside a package a module imports only modules listed before it. A module that is not listed
@@ -54,7 +54,8 @@ ORDER = {
                     "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",
                     "launch"],
     "testing": ["sample", "operands", "derivative", "forward_suite", "gradient_suite", "mutation",
-                "places", "binding", "class_rules", "finite_difference", "op_test", "runner"],
+                "places", "binding", "class_rules", "finite_difference", "op_test", "runner",
+                "__main__"],
     "distributed.process_group": ["base", "lone", "message", "mesh", "channel", "memory", "staging",
                                   "reduction", "flat", "algorithms", "rendezvous", "shm", "nccl",
                                   "mpi"],
@@ -74,7 +75,8 @@ ONLY_IN = {
 }
 DEVICE_WORDS = {"cpu", "gpu", "xpu", "cuda", "gpus", "xpus", "npu", "npus"}
 DEVICE_WORDS_IN = ["device/", "ops/kernels/"]
-VAGUE_FILES_OF_PADDLE = {"utils", "utils.dlpack"}  # names that Paddle's users write
+# Names that Paddle's users write, and the tests of what they name.
+VAGUE_FILES_OF_PADDLE = {"utils", "utils.dlpack", "utils.load_op", "utils.test_load_op"}
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 OPTIONAL_EXTRAS = {"ml_dtypes", "mpi4py"}  # imported where they are first needed, if at all

@@ -49,6 +49,7 @@ class Finder(doctest.DocTestFinder):
         )
 
 
+@pytest.mark.usefixtures("ops_as_before")
 @pytest.mark.parametrize("name", list(module_names()))
 def test_docstring_examples_run(name: str) -> None:
     module = importlib.import_module(name)

@@ -3,13 +3,16 @@
 import sys
 from collections.abc import Callable
 from functools import reduce
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import minipaddle
+from benchmarks import outside
 from benchmarks.workloads.timing import loop, uniform
 from minipaddle import distributed as dist
 from minipaddle.ops.op import Op, get_op, namespace
+from minipaddle.utils import load_op
 
 sys.modules["paddle"] = minipaddle  # Paddle's programs run with only the import changed
 
@@ -35,6 +38,7 @@ __all__ = [
     "linear_net_losses",
     "op_call",
     "op_names",
+    "outside_op",
     "resident_all_reduce",
     "spawn",
     "start",
@@ -138,3 +142,22 @@ def engine_node(mode: str) -> Run:
         return perf_counter() - begin
 
     return run
+
+
+def outside_op(file: str, op: str, number: int, mode: str) -> Run:
+    """An op from outside the tree (outside.py)."""
+    function = getattr(load_op(file), op)
+    given, attributes = outside.operands(Path(file), op, number)
+    args, inputs = outside.converted(given, minipaddle.to_tensor)
+    if mode == "forward":
+        return loop(lambda: function(*args, **attributes))
+    for x in inputs:
+        x.stop_gradient = False
+    cotangent = minipaddle.ones(function(*args, **attributes).shape)
+
+    def step() -> None:
+        function(*args, **attributes).backward(cotangent)
+        for x in inputs:
+            x.clear_grad()
+
+    return loop(step)

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -112,3 +113,24 @@ def all_reduce(megabytes: int) -> Run:
 
 
 resident_all_reduce = all_reduce  # gloo has no buffer of its own to offer
+
+
+def outside_op(file: str, op: str, number: int, mode: str) -> Run:
+    """The function that stands for an op from outside the tree (outside.py)."""
+    from benchmarks import outside  # imports minipaddle, which no other workload here needs
+
+    function = outside.torch_function(Path(file), op)
+    given, attributes = outside.operands(Path(file), op, number)
+    args, inputs = outside.converted(given, torch.from_numpy)
+    if mode == "forward":
+        return loop(lambda: function(torch, *args, **attributes))
+    for x in inputs:
+        x.requires_grad_()
+    cotangent = torch.ones_like(function(torch, *args, **attributes))
+
+    def step() -> None:
+        function(torch, *args, **attributes).backward(cotangent)
+        for x in inputs:
+            x.grad = None
+
+    return loop(step)

@@ -41,14 +41,19 @@ def load(path: Path) -> list[Op]:
         SchemaError: A key, type or name is wrong, or an op is declared twice.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    entries = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    try:
+        entries = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+    except yaml.YAMLError as error:
+        raise SchemaError(f"{path.name}: {error}") from error
     if not isinstance(entries, list):
         raise SchemaError(f"{path.name}: must be a list of ops; got {type(entries).__name__}")
     ops = [_Entry(path.name, entry).op() for entry in entries]
     names = [op.name for op in ops]
     for op in ops:
         if op.name in OPS or names.count(op.name) > 1:
-            raise SchemaError(f"{path.name}: op {op.name!r} is declared twice")
+            raise SchemaError(
+                f"{path.name}: op {op.name!r}, key 'op': declared twice; no two ops have one name"
+            )
     OPS.update((op.name, op) for op in ops)
     return ops
 

@@ -86,13 +86,14 @@ def named_results(out: Any, outputs: dict[str, Any], absent: list[str]) -> dict[
     Args:
         out: What the function returned.
         outputs: The expected outputs by name.
-        absent: Names that the function may not return at all.
+        absent: Names that the function may not return at all; the last of them are not there.
 
     Raises:
         AssertionError: There are more or fewer results than outputs.
     """
     found, names = results(out), list(named(outputs))
-    if len(names) != len(found):
-        names = [name for name in names if name not in absent]
+    for name in reversed(list(names)):
+        if len(names) > len(found) and name in absent:
+            names.remove(name)
     assert len(names) == len(found), f"{len(found)} results for the outputs {names}"
     return dict(zip(names, found, strict=True))

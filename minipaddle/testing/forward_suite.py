@@ -18,6 +18,7 @@ from minipaddle.imperative.tensor import to_tensor
 from minipaddle.ops.op import OPS, namespace
 from minipaddle.testing.operands import (
     DTYPES,
+    array_paths,
     at,
     call,
     dtypes,
@@ -166,9 +167,9 @@ def check_inplace(record: OpSample, dtype: str, place: Place) -> None:
 
 def check_mixed_places(record: OpSample, first: Place, other: Place) -> None:
     """Operands on two places are refused, by a text that names both and the operands."""
-    sample = next(s for s in record.samples if len(inputs(record, s)) > 1)
+    sample = next(s for s in record.samples if len(array_paths(s)) > 1)
     names, host = OPS[record.op].operands, operands(record, sample)
-    for path in inputs(record, sample)[1:]:
+    for path in array_paths(sample)[1:]:
         args = replaced(tensors(host, first), [path], [tensor(at(host, path), other)])
         words = (record.op, str(first), str(other), names[0], names[path[0]])
         with refused(ValueError, words, where(record, sample, path)):

@@ -263,7 +263,7 @@ class OpTest(unittest.TestCase):
         """The number that is differentiated: the mean of the outputs' means, or what seeds say."""
 
         def run() -> Any:
-            _, outs = self._call(place, arrays, set())
+            _, outs = self._call(place, arrays, set(), self._beside(outputs))
             values = [outs[name].numpy().astype(np.longdouble) for name in outputs]
             if seeds:
                 return sum((v * s).sum() for v, s in zip(values, seeds, strict=True))
@@ -281,18 +281,22 @@ class OpTest(unittest.TestCase):
         seeds: list[Any],
     ) -> list[Any]:
         """The op's own gradients of the same loss."""
-        tensors, outs = self._call(place, arrays, set(arrays) - kept)
+        inputs, outs = self._call(place, arrays, set(arrays) - kept, self._beside(outputs))
         chosen = [outs[name] for name in outputs]
         starts = seeds or [np.full(o.shape, 1 / max(1, o.size * len(chosen))) for o in chosen]
         given = [
             to_tensor(np.asarray(s).astype(o.dtype), place=place)
             for s, o in zip(starts, chosen, strict=True)
         ]
-        found = grad(chosen, [tensors[name] for name in names], given, allow_unused=True)
+        found = grad(chosen, [inputs[name] for name in names], given, allow_unused=True)
         return [
             np.zeros(arrays[name].shape) if one is None else one.numpy()
             for name, one in zip(names, found, strict=True)
         ]
+
+    def _beside(self, outputs: list[Any]) -> list[str]:
+        """The outputs that are not named, which may then be missing."""
+        return [name for name in named(self.outputs) if name not in outputs]
 
     def _function(self) -> Callable[..., Any]:
         """``python_api``, also one set on the class, or the op that ``op_type`` names."""

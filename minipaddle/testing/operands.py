@@ -38,15 +38,21 @@ def untyped(record: OpSample) -> list[bool]:
     return [":" not in param.type for param in OPS[record.op].params if param.is_tensor]
 
 
-def inputs(record: OpSample, sample: Sample) -> list[Path]:
-    """Where the arrays stand that the op can be differentiated by."""
+def array_paths(sample: Sample) -> list[Path]:
+    """Where all arrays stand."""
     found: list[Path] = []
-    for i, (value, free) in enumerate(zip(sample.operands, untyped(record), strict=True)):
+    for i, value in enumerate(sample.operands):
         listed = isinstance(value, list)
         for j, item in enumerate(value if listed else [value]):
-            if free and isinstance(item, np.ndarray) and item.dtype == np.float64:
+            if isinstance(item, np.ndarray):
                 found.append((i, j) if listed else (i,))
     return found
+
+
+def inputs(record: OpSample, sample: Sample) -> list[Path]:
+    """Where the arrays stand that the op can be differentiated by."""
+    given, free = list(sample.operands), untyped(record)
+    return [p for p in array_paths(sample) if free[p[0]] and at(given, p).dtype == np.float64]
 
 
 def at(args: list[Any], path: Path) -> Any:

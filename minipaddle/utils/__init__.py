@@ -1,5 +1,6 @@
-"""Paddle's ``paddle.utils``: names only, from the layers below."""
+"""Paddle's ``paddle.utils``: names only, each from a module of its own."""
 
 from minipaddle.utils import dlpack
+from minipaddle.utils.load_op import load_op
 
-__all__ = ["dlpack"]
+__all__ = ["dlpack", "load_op"]
