@@ -24,6 +24,7 @@ from minipaddle.imperative.autograd import (
     no_grad,
     set_grad_enabled,
 )
+from minipaddle.imperative.functions.comparison import equal, not_equal
 from minipaddle.imperative.functions.creation import full, normal, ones, randn, uniform, zeros
 from minipaddle.imperative.functions.elementwise import (
     add,
@@ -32,12 +33,10 @@ from minipaddle.imperative.functions.elementwise import (
     cast,
     divide,
     divide_,
-    equal,
     lerp,
     lerp_,
     multiply,
     multiply_,
-    not_equal,
     sign,
     square,
     square_,

@@ -36,7 +36,7 @@ ORDER = {
     "device": ["flags", "parallel_env", "dtype", "generator", "backend", "selection", "cpu", "gpu"],
     "ops": ["op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "gpu"],
-    "ops.kernels.cpu": ["block", "lerp", "update"],
+    "ops.kernels.cpu": ["block", "comparison", "lerp", "update"],
     "ops.kernels.gpu": ["launch"],
     "imperative": ["flat_buffer", "grad_node", "tensor", "operand", "dispatch", "functions",
                    "gradient", "engine", "autograd", "methods", "pylayer", "bucket", "reducer"],

@@ -35,6 +35,14 @@ _CONVERSIONS = {
     "DataType": "if {0} is not None: {0} = as_dtype({0})",
 }
 
+# When an array is of no dtype that the op takes, by the op's class of dtypes.
+_REFUSED = {
+    "float": "dtype not in FLOATS",
+    "int": "dtype.kind not in 'iu'",
+    "numeric": "dtype is BOOL",
+    "integral": "dtype.kind not in 'biu'",
+}
+
 _BODY = """\
 def {name}({signature}):
     if name is not None: check_name({name!r}, name)
@@ -151,10 +159,8 @@ class _Source:
             if name in self.numbers:
                 test = f"({name}_.__class__ not in NUMBERS and ({test}))"
             tests.append(f"({name} is not None and ({test}))" if name in self.op.optional else test)
-        if self.op.dtypes == "numeric":
-            tests.append(f"{self.first}_.dtype is BOOL")
-        if self.op.dtypes == "float":
-            tests.append(f"{self.first}_.dtype not in FLOATS")
+        if self.op.dtypes in _REFUSED:
+            tests.append(f"{self.first}_.{_REFUSED[self.op.dtypes]}")
         return " or ".join(tests) or f"{self.first}_ is None"
 
     def wants_grad(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from minipaddle.device.backend import Place
 from minipaddle.imperative import autograd
-from minipaddle.imperative.functions import elementwise, linalg, shape
+from minipaddle.imperative.functions import comparison, elementwise, linalg, search, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Parameter, Tensor
@@ -240,12 +240,16 @@ def _reversed(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any],
 _COMPARABLE = (Tensor, np.ndarray, np.generic, bool, int, float)
 
 
-def __eq__(self: Tensor, other: Any) -> Any:
-    return FUNCTIONS["equal"](self, other) if isinstance(other, _COMPARABLE) else NotImplemented
+def _comparing(name: str, swap: bool = False) -> Callable[[Tensor, Any], Any]:
+    """An operator that leaves what is neither a tensor, an array nor a number to the other side."""
+    function = FUNCTIONS[name]
 
+    def compare(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, _COMPARABLE):
+            return NotImplemented
+        return function(other, self) if swap else function(self, other)
 
-def __ne__(self: Tensor, other: Any) -> Any:
-    return FUNCTIONS["not_equal"](self, other) if isinstance(other, _COMPARABLE) else NotImplemented
+    return compare
 
 
 def __neg__(self: Tensor) -> Tensor:
@@ -262,13 +266,40 @@ _OPERATORS: dict[str, Any] = {
     "__truediv__": elementwise.divide,
     "__rtruediv__": _reversed(elementwise.divide),
     "__matmul__": linalg.matmul,
-    "__eq__": __eq__,  # elementwise; a tensor is still hashed by identity
-    "__ne__": __ne__,
+    "__eq__": _comparing("equal"),  # elementwise; a tensor is still hashed by identity
+    "__ne__": _comparing("not_equal"),
+    "__lt__": _comparing("less_than"),
+    "__le__": _comparing("less_equal"),
+    "__gt__": _comparing("greater_than"),
+    "__ge__": _comparing("greater_equal"),
+    "__and__": _comparing("bitwise_and"),
+    "__rand__": _comparing("bitwise_and", swap=True),
+    "__or__": _comparing("bitwise_or"),
+    "__ror__": _comparing("bitwise_or", swap=True),
+    "__xor__": _comparing("bitwise_xor"),
+    "__rxor__": _comparing("bitwise_xor", swap=True),
+    "__lshift__": _comparing("bitwise_left_shift"),
+    "__rlshift__": _comparing("bitwise_left_shift", swap=True),
+    "__rshift__": _comparing("bitwise_right_shift"),
+    "__rrshift__": _comparing("bitwise_right_shift", swap=True),
+    "__invert__": comparison.bitwise_not,
     "__neg__": __neg__,
     "__float__": _number(float),
     "__int__": _number(int),
     "__bool__": _number(bool),
 }
+
+
+# Functions made of ops, which are methods too.
+_COMPOSED = (
+    comparison.is_empty,
+    comparison.is_floating_point,
+    comparison.is_integer,
+    search.bucketize,
+    search.nonzero,
+    search.unique,
+    search.unique_consecutive,
+)
 
 
 def _index(self: Tensor) -> int:
@@ -290,7 +321,7 @@ def install() -> None:
         setattr(Tensor, name, function)
     for function in (
         backward, register_hook, retain_grads, detach, item, tolist, numel, __len__, __iter__,
-        __getitem__, __setitem__, __format__, __array__, __deepcopy__, __reduce__,
+        __getitem__, __setitem__, __format__, __array__, __deepcopy__, __reduce__, *_COMPOSED,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     Tensor.__index__ = _index  # type: ignore[attr-defined]

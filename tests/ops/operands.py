@@ -15,7 +15,13 @@ from tests.ops.samples import RECORDS, OpSample, Sample
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTS = ("int8", "int32", "int64", "uint8")
-DTYPES = {"float": FLOATS, "numeric": FLOATS + INTS, "any": (*FLOATS, *INTS, "bool")}
+DTYPES = {
+    "float": FLOATS,
+    "int": INTS,
+    "numeric": FLOATS + INTS,
+    "integral": (*INTS, "bool"),
+    "any": (*FLOATS, *INTS, "bool"),
+}
 
 # Ops that are functions of tensors: all but the creation ops and those that only write.
 FUNCTION_OPS = [name for name in RECORDS if name in FUNCTIONS]

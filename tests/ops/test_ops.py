@@ -37,7 +37,8 @@ def expected(record, host, sample):
     dtype = next(value.dtype for value in host if isinstance(value, np.ndarray))
     wanted = record.result_dtype(dtype, sample.attributes)
     if dtype.kind in "biu":
-        return np.asarray(record.reference(*precise(host, np.int64), **sample.attributes)), wanted
+        whole = np.bool_ if dtype.kind == "b" else np.int64
+        return np.asarray(record.reference(*precise(host, whole), **sample.attributes)), wanted
     precision = np.float64 if record.roundings is None else np.longdouble
     right = record.reference(*precise(host, precision), **sample.attributes)
     return np.asarray(right), wanted

@@ -2,24 +2,28 @@
 
 from minipaddle.ops.kernels.cpu import (
     block,
+    comparison,
     creation,
     elementwise,
     lerp,
     linalg,
     loss,
     reduction,
+    search,
     shape,
     update,
 )
 
 __all__ = [
     "block",
+    "comparison",
     "creation",
     "elementwise",
     "lerp",
     "linalg",
     "loss",
     "reduction",
+    "search",
     "shape",
     "update",
 ]

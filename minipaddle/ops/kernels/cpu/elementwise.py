@@ -44,16 +44,6 @@ multiply = _binary("multiply", np.multiply)
 divide = _binary("divide", np.divide)
 
 
-@kernel("equal", "cpu")
-def equal(x: Any, y: Any) -> Array:
-    return np.asarray(np.equal(x, y))
-
-
-@kernel("not_equal", "cpu")
-def not_equal(x: Any, y: Any) -> Array:
-    return np.asarray(np.not_equal(x, y))
-
-
 @kernel("square", "cpu")
 def square(x: Array) -> Array:
     return np.asarray(np.square(x))
