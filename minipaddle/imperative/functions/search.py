@@ -232,29 +232,46 @@ def bucketize(
 
 
 @bound
-def unique_part(
-    x: Tensor,
-    part: str,
-    axis: int | None = None,
-    consecutive: bool = False,
-    name: str | None = None,
+def unique_values(
+    x: Tensor, axis: int | None = None, consecutive: bool = False, name: str | None = None
 ) -> Tensor:
-    """One of the results of ``unique``: "values", "index", "inverse" or "counts".
-
-    Raises:
-        ValueError: The axis is not there.
-    """
+    """The first result of ``unique`` and, for ``consecutive``, of ``unique_consecutive``."""
 
 
-def _unique_parts(x: Tensor, parts: dict[str, bool], dtype: Any, *options: Any) -> Any:
-    """The values and those ``parts`` that are asked for, in their order."""
+@bound
+def unique_inverse(
+    x: Tensor, axis: int | None = None, consecutive: bool = False, name: str | None = None
+) -> Tensor:
+    """Which of the values each element is: all that ``unique_index`` and counts follow from."""
+
+
+@bound
+def unique_index(inverse: Tensor, name: str | None = None) -> Tensor:
+    """Where each of the numbers 0, 1, ... is first."""
+
+
+@bound
+def unique_counts(inverse: Tensor, name: str | None = None) -> Tensor:
+    """How often each of the numbers 0, 1, ... is there."""
+
+
+def _with_values(
+    x: Tensor, asked: tuple[bool, bool, bool], dtype: Any, axis: int | None, consecutive: bool
+) -> Any:
+    """The values and, where asked for, their index, inverse and counts."""
     if as_dtype(dtype).name not in ("int32", "int64"):
         raise ValueError(f"unique: dtype must be int32 or int64; got {dtype!r}")
-    found = [unique_part(x, "values", *options)]
-    for part, asked in parts.items():
-        if asked:
-            found.append(FUNCTIONS["cast"](unique_part(x, part, *options), dtype))
-    return tuple(found) if len(found) > 1 else found[0]
+    values = unique_values(x, axis, consecutive)
+    if not any(asked):
+        return values
+    inverse = unique_inverse(x, axis, consecutive)
+    index, numbers, counts = asked
+    more = [
+        *([unique_index(inverse)] if index else []),
+        *([inverse] if numbers else []),
+        *([unique_counts(inverse)] if counts else []),
+    ]
+    return (values, *(FUNCTIONS["cast"](part, dtype) for part in more))
 
 
 def unique(
@@ -290,8 +307,7 @@ def unique(
         >>> values.tolist(), counts.tolist()
         ([1, 3], [1, 2])
     """
-    parts = {"index": return_index, "inverse": return_inverse, "counts": return_counts}
-    return _unique_parts(x, parts, dtype, axis)
+    return _with_values(x, (return_index, return_inverse, return_counts), dtype, axis, False)
 
 
 def unique_consecutive(
@@ -327,5 +343,4 @@ def unique_consecutive(
         >>> values.tolist(), counts.tolist()
         ([3, 1, 3], [2, 1, 1])
     """
-    parts = {"inverse": return_inverse, "counts": return_counts}
-    return _unique_parts(x, parts, dtype, axis, True)
+    return _with_values(x, (False, return_inverse, return_counts), dtype, axis, True)

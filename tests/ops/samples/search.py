@@ -122,22 +122,25 @@ def _searches():
         yield Sample(f"empty edges {right}", (np.zeros(0), _tied(3)), how)
 
 
-def _unique_part(x, part, axis=None, consecutive=False):
-    """By definition: lines of elements as tuples, in a dictionary."""
+def _names(x, axis, consecutive):
+    """Lines of elements as tuples, and what names each of them among the different ones."""
     lines = x.reshape(-1, 1) if axis is None else np.moveaxis(x, axis, 0)
     keys = [tuple(line.reshape(-1).tolist()) for line in lines]
     runs = [i == 0 or not consecutive or keys[i] != keys[i - 1] for i in range(len(keys))]
-    names = [(n, key) if consecutive else key for n, key in zip(np.cumsum(runs), keys, strict=True)]
-    different = sorted(set(names))
-    first = [names.index(name) for name in different]
-    if part == "index":
-        return np.array(first, int)
-    if part == "inverse":
-        return np.array([different.index(name) for name in names], int)
-    if part == "counts":
-        return np.array([names.count(name) for name in different], int)
-    taken = lines[np.array(first, int)]
+    runs = np.cumsum(runs) if consecutive else np.zeros(len(keys))
+    return lines, list(zip(runs, keys, strict=True))
+
+
+def _unique_values(x, axis=None, consecutive=False):
+    lines, names = _names(x, axis, consecutive)
+    taken = lines[np.array([names.index(name) for name in sorted(set(names))], int)]
     return taken.reshape(-1) if axis is None else np.moveaxis(taken, 0, axis)
+
+
+def _unique_inverse(x, axis=None, consecutive=False):
+    names = _names(x, axis, consecutive)[1]
+    different = sorted(set(names))
+    return np.array([different.index(name) for name in names], int)
 
 
 def _uniques():
@@ -150,19 +153,26 @@ def _uniques():
         "no rows": (np.zeros((0, 3)), 0),
         "rows of no element": (np.zeros((0, 3)), 1),
     }
-    for name, (x, axis) in arrays.items():
-        for consecutive in (False, True):
-            for part in ("values", "index", "inverse", "counts"):
-                how = {"part": part, "axis": axis, "consecutive": consecutive}
-                yield Sample(f"{name}, {part}, {consecutive}", (x,), how)
+    return tuple(
+        Sample(f"{name} {consecutive}", (x,), {"axis": axis, "consecutive": consecutive})
+        for name, (x, axis) in arrays.items()
+        for consecutive in (False, True)
+    )
 
 
-def _part_dtype(dtype, attributes):
-    return dtype if attributes["part"] == "values" else np.dtype(np.int64)
+def _numbered():
+    """Numbers from 0 on, of which none is left out, once they are made ints."""
+    return (
+        Sample("several", (np.array([1, 0, 2, 1, 1, 0, 3]) / 3,)),
+        Sample("matrix", (np.array([[1, 0, 2], [2, 0, 0]]) / 3,)),
+        Sample("0-d", (np.asarray(0.0),)),
+        Sample("empty", (np.zeros((0,)),)),
+    )
 
 
 _NUMBER = ErrorSample("number", lambda f, t: f(1.5), TypeError, ("Tensor", "float"))
 _AXIS = ErrorSample("axis", lambda f, t: f(t((2, 3)), axis=2), ValueError, ("axis 2", "[2, 3]"))
+_LINES = ErrorSample("axis", lambda f, t: f(t((2, 3)), 2), ValueError, ("2", "[2, 3]"))
 _END_ERRORS = (
     _NUMBER,
     _AXIS,
@@ -219,15 +229,19 @@ SAMPLES = (
         result_dtype=lambda dtype, a: np.dtype(np.int32 if a.get("out_int32") else np.int64),
     ),
     OpSample(
-        "unique_part",
-        _unique_part,
-        tuple(_uniques()),
-        (
-            ErrorSample(
-                "axis", lambda f, t: f(t((2, 3)), "values", 2), ValueError, ("2", "[2, 3]")
-            ),
-            ErrorSample("number", lambda f, t: f(1.5, "values"), TypeError, ("Tensor", "float")),
-        ),
-        result_dtype=_part_dtype,
+        "unique_counts",
+        lambda inverse: [np.sum(inverse == n) for n in range(len(set(inverse.flat)))],
+        _numbered(),
+        (_NUMBER,),
+        result_dtype=_int64,
     ),
+    OpSample(
+        "unique_index",
+        lambda inverse: [list(inverse.flat).index(n) for n in range(len(set(inverse.flat)))],
+        _numbered(),
+        (_NUMBER,),
+        result_dtype=_int64,
+    ),
+    OpSample("unique_values", _unique_values, _uniques(), (_NUMBER, _LINES)),
+    OpSample("unique_inverse", _unique_inverse, _uniques(), (_NUMBER, _LINES), result_dtype=_int64),
 )

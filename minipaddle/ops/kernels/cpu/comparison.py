@@ -77,10 +77,14 @@ _binary("bitwise_and", np.bitwise_and, None)
 _binary("bitwise_or", np.bitwise_or, None)
 _binary("bitwise_xor", np.bitwise_xor, None)
 _unary("bitwise_not", np.bitwise_not, None)
-_unary("logical_not", np.logical_not)
 _unary("isnan", np.isnan)
 _unary("isinf", np.isinf)
 _unary("isfinite", np.isfinite)
+
+
+@kernel("logical_not", "cpu")
+def logical_not(x: Array) -> Array:
+    return _apply(np.logical_not, BOOL, x) if x.dtype is BOOL else _apply(np.equal, BOOL, x, 0)
 
 
 @kernel("bitwise_left_shift", "cpu")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -71,25 +72,50 @@ def searchsorted(
     return found.astype(np.int32 if out_int32 else np.int64, copy=False)
 
 
-@kernel("unique_part", "cpu")
-def unique_part(x: Array, part: str, axis: int | None = None, consecutive: bool = False) -> Array:
-    """One of the results of ``unique``: "values", or "index", "inverse", "counts" as int64."""
-    lines = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
+def _runs(lines: Array, consecutive: bool) -> tuple[Array, Array]:
+    """An order in which equal lines are neighbours, and which of them begin a new run in it."""
     count = len(lines)
-    keys = _sortable(lines).reshape(count, -1) if lines.size else np.empty((count, 0), x.dtype)
+    keys = _sortable(lines).reshape(count, math.prod(lines.shape[1:]))
     order = np.arange(count)
-    if not consecutive and keys.size:
-        order = np.lexsort(keys.T[::-1])  # by the first column, then the second: and stable
+    if keys.size and not consecutive:
+        order = np.argsort(keys[:, 0]) if lines.ndim == 1 else np.lexsort(keys.T[::-1])
         keys = keys[order]
-    new = np.ones(count, bool)
-    new[1:] = np.any(keys[1:] != keys[:-1], axis=1)
-    if part == "inverse":
-        inverse = np.empty(count, np.int64)
-        inverse[order] = np.cumsum(new) - 1
-        return inverse
-    starts = np.flatnonzero(new)
-    if part == "counts":
-        return np.diff(starts, append=count)
-    if part == "index":
-        return order[starts]
-    return lines[order[starts]] if axis is None else np.moveaxis(lines[order[starts]], 0, axis)
+    return order, _begins(keys)
+
+
+def _begins(keys: Array) -> Array:
+    new = np.ones(len(keys), bool)
+    differ = keys[1:] != keys[:-1]
+    new[1:] = differ if keys.ndim == 1 else differ.any(axis=1)
+    return new
+
+
+@kernel("unique_values", "cpu")
+def unique_values(x: Array, axis: int | None = None, consecutive: bool = False) -> Array:
+    if axis is None and not consecutive:
+        ordered = np.sort(_sortable(x), axis=None)
+        return ordered[_begins(ordered)].astype(x.dtype, copy=False)
+    lines = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
+    order, new = _runs(lines, consecutive)
+    return np.moveaxis(lines[order[new]], 0, axis or 0)
+
+
+@kernel("unique_inverse", "cpu")
+def unique_inverse(x: Array, axis: int | None = None, consecutive: bool = False) -> Array:
+    order, new = _runs(x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0), consecutive)
+    inverse = np.empty(len(order), np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    return inverse
+
+
+@kernel("unique_index", "cpu")
+def unique_index(inverse: Array) -> Array:
+    flat = inverse.reshape(-1).astype(np.int64, copy=False)
+    index = np.empty(flat.max(initial=-1) + 1, np.int64)
+    index[flat[::-1]] = np.arange(len(flat))[::-1]  # of several, the last one written stays
+    return index
+
+
+@kernel("unique_counts", "cpu")
+def unique_counts(inverse: Array) -> Array:
+    return np.bincount(inverse.reshape(-1))
