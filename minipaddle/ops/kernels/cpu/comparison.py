@@ -17,54 +17,60 @@ BOOL = BY_NAME["bool"]
 _SMALL = 2**16
 
 
-def _apply(ufunc: Callable[..., Any], dtype: Any, *operands: Any) -> Array:
-    """``ufunc(*operands)``: at once where the arrays are small, else block by block."""
-    for operand in operands:
-        if operand.__class__ is np.ndarray:
-            given = operand.dtype
-            # bfloat16 is not NumPy's own: it warns of NaN, and a number would not take its type.
-            if operand.size > _SMALL or given.isbuiltin != 1:
-                break
-    else:
-        return np.asarray(ufunc(*operands))
+def _fits(operand: Any) -> bool:
+    """Whether an operand is small and of a dtype of NumPy's own, so that a ufunc takes it at once.
+
+    bfloat16 is not: it warns of NaN, and a number beside it would not take its type.
+    """
+    return operand.__class__ is not np.ndarray or (
+        operand.size <= _SMALL and operand.dtype.isbuiltin == 1
+    )
+
+
+def _apply(function: Callable[..., Any], dtype: Any, *operands: Any) -> Array:
+    """``function(*operands, out=...)`` block by block; without ``dtype`` into that of operands."""
+    given = next(o.dtype for o in operands if isinstance(o, np.ndarray))
     if given.isbuiltin != 1:
         operands = tuple(o if isinstance(o, np.ndarray) else given.type(o) for o in operands)
-    return blockwise(lambda out, *parts: ufunc(*parts, out=out), operands, dtype or given)
+    return blockwise(lambda out, *parts: function(*parts, out=out), operands, dtype or given)
 
 
 def _unary(name: str, ufunc: np.ufunc, dtype: Any = BOOL) -> None:
     """Registers ``ufunc`` as the kernel of op ``name``; without ``dtype`` the result has x's."""
 
     def compute(x: Array) -> Array:
-        return _apply(ufunc, dtype, x)
+        return np.asarray(ufunc(x)) if _fits(x) else _apply(ufunc, dtype, x)
 
     kernel(name, "cpu")(compute)
 
 
-def _binary(name: str, ufunc: np.ufunc, dtype: Any = BOOL) -> None:
-    """Registers ``ufunc`` as the kernel of op ``name``; without ``dtype`` the result has x's."""
+def _binary(name: str, ufunc: np.ufunc, dtype: Any = BOOL, large: Any = None) -> Any:
+    """Registers ``ufunc``, or ``large`` in its place for large arrays, as the kernel of an op."""
+    by_blocks = large or ufunc
 
     def compute(x: Any, y: Any) -> Array:
-        return _apply(ufunc, dtype, x, y)
+        if _fits(x) and _fits(y):
+            out = ufunc(x, y)
+            return out if out.__class__ is np.ndarray else np.asarray(out)
+        return _apply(by_blocks, dtype, x, y)
 
     kernel(name, "cpu")(compute)
+    return compute
 
 
 def _logical(name: str, ufunc: np.ufunc) -> None:
-    """Registers a logical op; two fast comparisons with 0 beat NumPy's slow logic of numbers."""
+    """Registers a logical op: two fast comparisons with 0 beat NumPy's slow logic of numbers."""
 
-    def truth(x: Any, y: Any, out: Array | None = None) -> Array:
+    def truth(x: Any, y: Any, out: Array) -> None:
         if getattr(x, "dtype", BOOL) is BOOL and getattr(y, "dtype", BOOL) is BOOL:
-            return np.asarray(ufunc(x, y, out=out))
-        return np.asarray(ufunc(np.not_equal(x, 0, out=out), np.not_equal(y, 0), out=out))
+            ufunc(x, y, out=out)
+        else:
+            ufunc(np.not_equal(x, 0, out=out), np.not_equal(y, 0), out=out)
 
-    def compute(x: Any, y: Any) -> Array:
-        return _apply(truth, BOOL, x, y)
-
-    kernel(name, "cpu")(compute)
+    _binary(name, ufunc, BOOL, truth)
 
 
-_binary("equal", np.equal)
+equal = _binary("equal", np.equal)
 _binary("not_equal", np.not_equal)
 _binary("less_than", np.less)
 _binary("less_equal", np.less_equal)
@@ -84,16 +90,19 @@ _unary("isfinite", np.isfinite)
 
 @kernel("logical_not", "cpu")
 def logical_not(x: Array) -> Array:
+    if _fits(x):
+        return np.asarray(np.logical_not(x))
     return _apply(np.logical_not, BOOL, x) if x.dtype is BOOL else _apply(np.equal, BOOL, x, 0)
 
 
+# The bits of a left shift are the same, arithmetic or not.
 @kernel("bitwise_left_shift", "cpu")
-def bitwise_left_shift(x: Any, y: Any, is_arithmetic: bool = True) -> Array:
-    return _apply(np.left_shift, None, x, y)  # the same bits, arithmetic or not
+def bitwise_left_apply(x: Any, y: Any, is_arithmetic: bool = True) -> Array:
+    return _apply(np.left_shift, None, x, y)
 
 
 @kernel("bitwise_right_shift", "cpu")
-def bitwise_right_shift(x: Any, y: Any, is_arithmetic: bool = True) -> Array:
+def bitwise_right_apply(x: Any, y: Any, is_arithmetic: bool = True) -> Array:
     if is_arithmetic:
         return _apply(np.right_shift, None, x, y)
     dtype = x.dtype if isinstance(x, np.ndarray) else y.dtype
@@ -128,4 +137,4 @@ def allclose(
 
 @kernel("equal_all", "cpu")
 def equal_all(x: Array, y: Array) -> Array:
-    return np.asarray(x.shape == y.shape and _apply(np.equal, BOOL, x, y).all())
+    return np.asarray(x.shape == y.shape and equal(x, y).all())
