@@ -290,18 +290,6 @@ _OPERATORS: dict[str, Any] = {
 }
 
 
-# Functions made of ops, which are methods too.
-_COMPOSED = (
-    comparison.is_empty,
-    comparison.is_floating_point,
-    comparison.is_integer,
-    search.bucketize,
-    search.nonzero,
-    search.unique,
-    search.unique_consecutive,
-)
-
-
 def _index(self: Tensor) -> int:
     if self.size != 1 or self.data.dtype.kind not in "iub":
         raise TypeError(f"only an int tensor of one element is an index; got {self.dtype.name}")
@@ -321,7 +309,8 @@ def install() -> None:
         setattr(Tensor, name, function)
     for function in (
         backward, register_hook, retain_grads, detach, item, tolist, numel, __len__, __iter__,
-        __getitem__, __setitem__, __format__, __array__, __deepcopy__, __reduce__, *_COMPOSED,
+        __getitem__, __setitem__, __format__, __array__, __deepcopy__, __reduce__,
+        *comparison.METHODS, *search.METHODS,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
     Tensor.__index__ = _index  # type: ignore[attr-defined]

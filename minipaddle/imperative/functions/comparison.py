@@ -256,23 +256,6 @@ def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """
 
 
-def is_tensor(x: Any) -> bool:
-    """Whether ``x`` is a Tensor.
-
-    Args:
-        x: Any object.
-
-    Returns:
-        A Python bool.
-
-    Example:
-        >>> import minipaddle as paddle
-        >>> paddle.is_tensor(paddle.ones([2])), paddle.is_tensor([2])
-        (True, False)
-    """
-    return isinstance(x, Tensor)
-
-
 def _checked(function: str, x: Any) -> Tensor:
     if not isinstance(x, Tensor):
         raise TypeError(f"{function}: x must be a Tensor; got {type(x).__name__}")
@@ -338,3 +321,6 @@ def is_empty(x: Tensor, name: str | None = None) -> Tensor:
         True
     """
     return to_tensor(_checked("is_empty", x).size == 0, place=x.place)
+
+
+METHODS = (is_empty, is_floating_point, is_integer)

@@ -344,3 +344,6 @@ def unique_consecutive(
         ([3, 1, 3], [2, 1, 1])
     """
     return _with_values(x, (False, return_inverse, return_counts), dtype, axis, True)
+
+
+METHODS = (bucketize, nonzero, unique, unique_consecutive)

@@ -27,13 +27,6 @@ def test_questions_are_put_to_tensors(name):
         getattr(comparison, name)([1.0])
 
 
-def test_what_is_a_tensor():
-    assert comparison.is_tensor(paddle.ones([2])) is True
-    assert comparison.is_tensor(paddle.nn.Linear(2, 2).weight) is True
-    assert comparison.is_tensor(np.ones(2)) is False
-    assert comparison.is_tensor(None) is False
-
-
 @pytest.mark.parametrize(
     ("shape", "empty"), [([0], True), ([2, 0], True), ([], False), ([1], False)]
 )
