@@ -102,6 +102,11 @@ def _counts():
     )
 
 
+def _where_index(x):
+    found = [at for at in np.ndindex(x.shape) if x[at]]
+    return np.array(found, int).reshape(len(found), x.ndim)
+
+
 def _searched(sorted_sequence, values, out_int32=False, right=False):
     """How many elements are smaller, or with ``right`` not larger."""
     edges, wanted = sorted_sequence[..., None, :], values[..., None]
@@ -160,6 +165,14 @@ def _uniques():
     )
 
 
+def _counted(inverse):
+    return np.array([np.sum(inverse == n) for n in range(len(set(inverse.flat)))], int)
+
+
+def _first_of_each(inverse):
+    return np.array([list(inverse.flat).index(n) for n in range(len(set(inverse.flat)))], int)
+
+
 def _numbered():
     """Numbers from 0 on, of which none is left out, once they are made ints."""
     return (
@@ -200,7 +213,7 @@ SAMPLES = (
     OpSample("argsort", _argsort, tuple(_orders()), (_NUMBER, _AXIS), result_dtype=_int64),
     OpSample(
         "where_index",
-        lambda x: [at for at in np.ndindex(x.shape) if x[at]] or np.zeros((0, x.ndim)),
+        _where_index,
         (
             Sample("matrix", (_tied(3, 4),)),
             Sample("none", (np.zeros((3, 4)),)),
@@ -230,14 +243,14 @@ SAMPLES = (
     ),
     OpSample(
         "unique_counts",
-        lambda inverse: [np.sum(inverse == n) for n in range(len(set(inverse.flat)))],
+        _counted,
         _numbered(),
         (_NUMBER,),
         result_dtype=_int64,
     ),
     OpSample(
         "unique_index",
-        lambda inverse: [list(inverse.flat).index(n) for n in range(len(set(inverse.flat)))],
+        _first_of_each,
         _numbered(),
         (_NUMBER,),
         result_dtype=_int64,
