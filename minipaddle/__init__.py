@@ -65,6 +65,7 @@ from minipaddle.imperative.functions.broadcasting import (
     expand_as,
     meshgrid,
 )
+from minipaddle.imperative.functions.comparison import equal, not_equal
 from minipaddle.imperative.functions.creation import (
     full,
     normal,
@@ -84,12 +85,10 @@ from minipaddle.imperative.functions.elementwise import (
     cast,
     divide,
     divide_,
-    equal,
     lerp,
     lerp_,
     multiply,
     multiply_,
-    not_equal,
     sign,
     square,
     square_,

@@ -38,7 +38,7 @@ ORDER = {
                "selection", "cpu", "gpu"],
     "ops": ["declaration", "axes", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "gpu"],
-    "ops.kernels.cpu": ["block", "ufunc", "copying", "lerp", "elementwise", "math", "arithmetic",
+    "ops.kernels.cpu": ["block", "ufunc", "copying", "comparison", "lerp", "elementwise", "math", "arithmetic",
                         "shape", "rearrange", "update"],
     "ops.kernels.gpu": ["launch"],
     "imperative": ["flat_buffer", "grad_node", "creation_order", "printing", "tensor", "operand",

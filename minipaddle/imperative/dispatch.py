@@ -37,6 +37,14 @@ _CONVERSIONS = {
     "DataType": "if {0} is not None: {0} = as_dtype({0})",
 }
 
+# When an array is of no dtype that the op takes, by the op's class of dtypes.
+_REFUSED = {
+    "float": "dtype not in FLOATS",
+    "int": "dtype.kind not in 'iu'",
+    "numeric": "dtype is BOOL",
+    "integral": "dtype.kind not in 'biu'",
+}
+
 _BODY = """\
 def {name}({signature}):
     if name is not None: check_name({name!r}, name)
@@ -217,10 +225,8 @@ class _Source:
         return text + (self.dtype_mismatch(f"{lead}_") if self.inputs else "")
 
     def dtype_mismatch(self, array: str) -> str:
-        return {
-            "float": f" or {array}.dtype not in FLOATS",
-            "numeric": f" or {array}.dtype is BOOL",
-        }.get(self.op.dtypes, "")
+        refused = _REFUSED.get(self.op.dtypes)
+        return f" or {array}.{refused}" if refused else ""
 
     def wants_grad(self) -> str:
         if self.op.backward is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from minipaddle.device.dtype import FLOATS, get_default_dtype
 from minipaddle.imperative import autograd, conversion, copying, functions, hints, interchange
-from minipaddle.imperative.functions import arithmetic, elementwise, linalg, math, shape
+from minipaddle.imperative.functions import arithmetic, comparison, elementwise, linalg, math, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor, to_tensor
@@ -213,12 +213,16 @@ def _reversed(function: Callable[[Any, Any], Tensor]) -> Callable[[Tensor, Any],
 _COMPARABLE = (Tensor, np.ndarray, np.generic, bool, int, float)
 
 
-def __eq__(self: Tensor, other: Any) -> Any:
-    return FUNCTIONS["equal"](self, other) if isinstance(other, _COMPARABLE) else NotImplemented
+def _comparing(name: str, swap: bool = False) -> Callable[[Tensor, Any], Any]:
+    """An operator that leaves what is neither a tensor, an array nor a number to the other side."""
+    function = FUNCTIONS[name]
 
+    def compare(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, _COMPARABLE):
+            return NotImplemented
+        return function(other, self) if swap else function(self, other)
 
-def __ne__(self: Tensor, other: Any) -> Any:
-    return FUNCTIONS["not_equal"](self, other) if isinstance(other, _COMPARABLE) else NotImplemented
+    return compare
 
 
 def _divisible(self: Tensor, other: Any) -> Tensor:
@@ -253,8 +257,23 @@ _OPERATORS: dict[str, Any] = {
     "__rpow__": _reversed(arithmetic.pow),
     "__matmul__": linalg.matmul,
     "__rmatmul__": _reversed(linalg.matmul),
-    "__eq__": __eq__,  # elementwise; a tensor is still hashed by identity
-    "__ne__": __ne__,
+    "__eq__": _comparing("equal"),  # elementwise; a tensor is still hashed by identity
+    "__ne__": _comparing("not_equal"),
+    "__lt__": _comparing("less_than"),
+    "__le__": _comparing("less_equal"),
+    "__gt__": _comparing("greater_than"),
+    "__ge__": _comparing("greater_equal"),
+    "__and__": _comparing("bitwise_and"),
+    "__rand__": _comparing("bitwise_and", swap=True),
+    "__or__": _comparing("bitwise_or"),
+    "__ror__": _comparing("bitwise_or", swap=True),
+    "__xor__": _comparing("bitwise_xor"),
+    "__rxor__": _comparing("bitwise_xor", swap=True),
+    "__lshift__": _comparing("bitwise_left_shift"),
+    "__rlshift__": _comparing("bitwise_left_shift", swap=True),
+    "__rshift__": _comparing("bitwise_right_shift"),
+    "__rrshift__": _comparing("bitwise_right_shift", swap=True),
+    "__invert__": comparison.bitwise_not,
     "__complex__": _number(complex),
     "__neg__": math.neg,
     "__abs__": math.abs,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 
 # Those that stand beside a float tensor as they are.
 NUMBERS = frozenset({float, int})
+
+# What ops of a class of dtypes take: kinds, where "f" is also bfloat16, words, and the remedy.
+_TAKEN = {
+    "float": ("f", "float16, bfloat16, float32 or float64", "astype('float32')"),
+    "int": ("iu", "ints", "astype('int64')"),
+    "numeric": ("iufc", "floats and ints", "astype"),
+    "integral": ("biu", "bool and ints", "astype('bool') or astype('int64')"),
+    "any": ("biufc", "any dtype", "astype"),
+}
 
 _NUMBER_TYPES = (bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -108,10 +117,7 @@ def _matched(
     dtype = _common_dtype(op, dtypes, tensors, params)
     if inplace:
         dtype = _inplace_dtype(op, args[0], dtype)
-    if op.dtypes == "float" and dtype not in FLOATS:
-        refuse_dtype(op, dtype)
-    if op.dtypes == "numeric" and dtype.kind == "b":
-        raise TypeError(f"{op.name}: takes floats and ints; got bool; convert with astype first")
+    _check_dtype(op, dtype)
     return [_to_dtype(op, p, t, dtype) for p, t in zip(params, tensors, strict=True)]
 
 
@@ -120,6 +126,7 @@ def _is_plain_pair(op: Op, args: tuple[Any, ...]) -> bool:
     return (
         len(args) == 2
         and op.params[0].type == "Tensor|Scalar"
+        and "f" in _TAKEN[op.dtypes][0]
         and isinstance(args[1], Tensor)
         and not is_number(args[1].data)
         and args[1].data.dtype in FLOATS
@@ -217,12 +224,10 @@ def _to_dtype(op: Op, param: Param, tensor: Tensor | None, dtype: DType) -> Tens
     return cast
 
 
-def refuse_dtype(op: Op, dtype: DType) -> NoReturn:
-    """Raises the error of an op that takes floats only."""
-    raise TypeError(
-        f"{op.name}: takes float16, bfloat16, float32 or float64; got {dtype.name}; "
-        "convert with astype('float32') first"
-    )
+def _check_dtype(op: Op, dtype: DType) -> None:
+    kinds, words, remedy = _TAKEN[op.dtypes]
+    if ("f" if dtype in FLOATS else dtype.kind) not in kinds:
+        raise TypeError(f"{op.name}: takes {words}; got {dtype.name}; convert with {remedy} first")
 
 
 def differs(tensors: Any, arrays: list[Any]) -> bool:

@@ -164,7 +164,7 @@ class Op:
         inplace: The form ``name_`` exists and writes into the first operand.
         view: The result may share memory with the first operand.
         optional: Names of operands that may be None.
-        dtypes: ``float``, ``numeric`` or ``any``.
+        dtypes: ``float``, ``int``, ``numeric``, ``integral`` or ``any``.
         promoted: Operands of different dtypes are brought to the wider one.
         api: Where users find the op, relative to the package.
         backward: The gradient, or None.

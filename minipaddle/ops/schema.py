@@ -23,7 +23,7 @@ TENSOR_TYPES = frozenset(
 ATTRIBUTE_TYPES = frozenset(
     {"bool", "int", "float", "str", "int[]", "Scalar", "DataType", "Index", "Generator"}
 )
-DTYPE_CLASSES = frozenset({"float", "numeric", "any"})
+DTYPE_CLASSES = frozenset({"float", "int", "numeric", "integral", "any"})
 LITERALS = {"None": None, "True": True, "False": False}
 
 

@@ -42,7 +42,7 @@ def expected(
 ) -> tuple[list[Any], list[Any]]:
     """The reference's results and their dtypes; exact ones where they must be met exactly."""
     dtype = as_dtype(dtype)
-    precision: Any = np.int64
+    precision: Any = np.bool_ if dtype.kind == "b" else np.int64
     if dtype.kind not in "biu":
         precision = np.float64 if record.roundings is None else np.longdouble
     right = record.reference(*precise(record, sample, host, precision), **sample.attributes)

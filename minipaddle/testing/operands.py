@@ -22,7 +22,13 @@ from minipaddle.testing.sample import OpSample, Sample
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTS = ("int8", "int32", "int64", "uint8")
-DTYPES = {"float": FLOATS, "numeric": FLOATS + INTS, "any": (*FLOATS, *INTS, "bool")}
+DTYPES = {
+    "float": FLOATS,
+    "int": INTS,
+    "numeric": FLOATS + INTS,
+    "integral": (*INTS, "bool"),
+    "any": (*FLOATS, *INTS, "bool"),
+}
 
 # Where an input stands among the operands: (operand,), or (operand, item) in a list.
 Path = tuple[int, ...]

@@ -3,6 +3,7 @@
 from minipaddle.imperative.functions import (
     arithmetic,
     broadcasting,
+    comparison,
     creation,
     einsum,
     elementwise,
@@ -17,6 +18,7 @@ from minipaddle.imperative.functions import (
     ranges,
     rearrange,
     reduction,
+    search,
     shape,
     slicing,
 )
@@ -24,6 +26,7 @@ from minipaddle.imperative.functions import (
 __all__ = [
     "arithmetic",
     "broadcasting",
+    "comparison",
     "creation",
     "einsum",
     "elementwise",
@@ -38,6 +41,7 @@ __all__ = [
     "ranges",
     "rearrange",
     "reduction",
+    "search",
     "shape",
     "slicing",
 ]

@@ -99,50 +99,6 @@ def divide(x: Tensor | float, y: Tensor | float, name: str | None = None) -> Ten
 
 
 @bound
-def equal(x: Tensor | float, y: Tensor | float, name: str | None = None) -> Tensor:
-    """Whether elements are equal; shapes broadcast, NaN equals nothing.
-
-    Args:
-        x: Tensor or number.
-        y: Tensor or number. Tensors of different dtypes meet at the wider one.
-        name: Unused; for Paddle's signature.
-
-    Returns:
-        Tensor of bool, of the broadcast shape.
-
-    Raises:
-        ValueError: The shapes do not broadcast, or the places differ.
-
-    Example:
-        >>> import minipaddle as paddle
-        >>> paddle.equal(paddle.to_tensor([1.0, 3.0]), 3.0).tolist()
-        [False, True]
-    """
-
-
-@bound
-def not_equal(x: Tensor | float, y: Tensor | float, name: str | None = None) -> Tensor:
-    """Whether elements differ; shapes broadcast, NaN differs from everything.
-
-    Args:
-        x: Tensor or number.
-        y: Tensor or number. Tensors of different dtypes meet at the wider one.
-        name: Unused; for Paddle's signature.
-
-    Returns:
-        Tensor of bool, of the broadcast shape.
-
-    Raises:
-        ValueError: The shapes do not broadcast, or the places differ.
-
-    Example:
-        >>> import minipaddle as paddle
-        >>> paddle.not_equal(paddle.to_tensor([1.0, 3.0]), 3.0).tolist()
-        [True, False]
-    """
-
-
-@bound
 def square(x: Tensor, name: str | None = None) -> Tensor:
     """Squares every element.
 

@@ -2,6 +2,7 @@
 
 from tests.ops.samples import (
     arithmetic,
+    comparison,
     creation,
     elementwise,
     joining,
@@ -12,6 +13,7 @@ from tests.ops.samples import (
     padding,
     rearrange,
     reduction,
+    search,
     shape,
     update,
 )
@@ -19,6 +21,7 @@ from tests.ops.samples.sample import ErrorSample, OpSample, Sample
 
 FAMILIES = (
     arithmetic,
+    comparison,
     creation,
     elementwise,
     joining,
@@ -29,6 +32,7 @@ FAMILIES = (
     padding,
     rearrange,
     reduction,
+    search,
     shape,
     update,
 )

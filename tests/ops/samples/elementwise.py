@@ -34,10 +34,6 @@ _NOT_A_TENSOR = ErrorSample("number", lambda f, t: f(1.5), TypeError, ("Tensor",
 _AT_ZERO = Sample("at zero", (np.array([-1.0, 0.0, 1.0]),), gradient=False)
 
 
-def _bool(dtype, attributes):
-    return np.dtype(bool)
-
-
 def _quotients():
     """Pairs whose second operand stays away from zero, and numbers on either side."""
 
@@ -52,27 +48,11 @@ def _quotients():
     )
 
 
-def _alike():
-    """Pairs of which some elements are equal."""
-    x = np.rint(2 * values((3, 4)))
-    return (
-        Sample("same shape", (x, np.rint(2 * values((3, 4), 1))), gradient=False),
-        Sample("itself", (x, x.copy()), gradient=False),
-        Sample("row right", (x, x[0]), gradient=False),
-        Sample("row left", (x[1], x), gradient=False),
-        Sample("0-d", (x, np.asarray(1.0)), gradient=False),
-        Sample("number", (x, 1.0), gradient=False),
-        Sample("empty", (np.zeros((0, 3)), np.zeros(3)), gradient=False),
-    )
-
-
 SAMPLES = (
     OpSample("add", lambda x, y: x + y, pairs(2.5), binary_errors("add")),
     OpSample("subtract", lambda x, y: x - y, pairs(2.5), binary_errors("subtract")),
     OpSample("multiply", lambda x, y: x * y, pairs(2.5, -0.5), binary_errors("multiply")),
     OpSample("divide", lambda x, y: x / y, _quotients(), binary_errors("divide")),
-    OpSample("equal", np.equal, _alike(), binary_errors("equal"), result_dtype=_bool),
-    OpSample("not_equal", np.not_equal, _alike(), binary_errors("not_equal"), result_dtype=_bool),
     OpSample("square", lambda x: x * x, singles(), (_NOT_A_TENSOR,)),
     OpSample("sign", np.sign, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,), zero_gradient=True),
     OpSample("relu", _relu, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,)),

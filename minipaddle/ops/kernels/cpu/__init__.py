@@ -3,6 +3,7 @@
 from minipaddle.ops.kernels.cpu import (
     arithmetic,
     block,
+    comparison,
     copying,
     creation,
     elementwise,
@@ -14,6 +15,7 @@ from minipaddle.ops.kernels.cpu import (
     padding,
     rearrange,
     reduction,
+    search,
     shape,
     ufunc,
     update,
@@ -22,6 +24,7 @@ from minipaddle.ops.kernels.cpu import (
 __all__ = [
     "arithmetic",
     "block",
+    "comparison",
     "copying",
     "creation",
     "elementwise",
@@ -33,6 +36,7 @@ __all__ = [
     "padding",
     "rearrange",
     "reduction",
+    "search",
     "shape",
     "ufunc",
     "update",
