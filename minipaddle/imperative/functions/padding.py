@@ -73,7 +73,7 @@ def pad(
         raise ValueError(f"pad: mode must be one of {['constant', *_EDGES]}; got {mode!r}")
     spatial = max(0, x.ndim - 2)
     counts = int_list("pad", pad) or ()
-    if len(counts) == 1:
+    if len(counts) == 1 and x.ndim in _FORMATS:
         counts *= 2 * spatial
     pairs = list(zip(counts[::2], counts[1::2], strict=False))
     if len(counts) == 2 * spatial and x.ndim in _FORMATS:

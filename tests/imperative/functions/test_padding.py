@@ -149,6 +149,7 @@ def test_the_number_that_is_put_in(value):
 REFUSED = {
     "mode": (lambda x: padding.pad(x, [1, 1], "wrap"), ("mode", "'circular'", "'wrap'")),
     "odd": (lambda x: padding.pad(x, [1, 1, 1]), ("[1, 1, 1]", "[1, 2, 3]")),
+    "int": (lambda x: padding.pad(x[0], 1), ("[1]", "[2, 3]", "3 to 5 axes")),
     "too many": (lambda x: padding.pad(x, [0] * 8), ("[1, 2, 3]", "two counts")),
     "not spatial": (lambda x: padding.pad(x, [0] * 6, "reflect"), ("[1, 2, 3]", "spatial")),
     "rank": (lambda x: padding.pad(x[0], [1, 1], "reflect"), ("[2, 3]", "3 to 5 axes")),

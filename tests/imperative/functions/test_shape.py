@@ -97,6 +97,20 @@ def test_a_view_shares_memory_and_version(name):
             assert out.version is x.version and np.shares_memory(out.data, x.data)
 
 
+def test_a_write_goes_through_a_transpose():
+    x = paddle.ones([2, 3])
+    x.stop_gradient = False
+    y = x * 2.0
+    columns = y.T
+    columns[0] = 0.0
+    assert y.tolist() == [[0.0, 2.0, 2.0]] * 2
+    cube = y.unsqueeze(0).transpose([-1, 0, 1])
+    cube[2].multiply_(paddle.to_tensor(3.0))
+    assert y.tolist() == [[0.0, 2.0, 6.0]] * 2
+    y.sum().backward()
+    assert x.grad.tolist() == [[0.0, 2.0, 6.0]] * 2
+
+
 def test_several_inputs_come_back_as_a_list():
     x = paddle.to_tensor(1.0)
     assert [one.shape for one in broadcasting.atleast_2d(x, x)] == [[1, 1], [1, 1]]

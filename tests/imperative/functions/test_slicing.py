@@ -82,6 +82,18 @@ def test_a_part_shares_memory_and_version(name):
             assert out.version is x.version and np.shares_memory(out.data, x.data)
 
 
+def test_a_write_goes_through_a_part():
+    x = paddle.ones([2, 2])
+    x.stop_gradient = False
+    y = x * 2.0
+    first, _ = y.split(2)
+    first.multiply_(paddle.to_tensor(3.0))
+    y.diagonal()[1] = 0.0
+    assert y.tolist() == [[6.0, 6.0], [2.0, 0.0]]
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [[72.0, 72.0], [8.0, 0.0]]
+
+
 def test_an_axis_may_be_a_tensor():
     x = paddle.ones([2, 4])
     assert [part.shape for part in x.split(2, paddle.to_tensor(1))] == [[2, 2], [2, 2]]

@@ -93,3 +93,16 @@ def test_integer_sums_do_not_wrap():
         out = F.sum(np.full(300, np.asarray(100).astype(dtype)))
         assert out.dtype == np.int64
         assert out == (300 if dtype is np.bool_ else 30_000)
+
+
+def test_transposed_views_of_every_rank_are_copied_right():
+    x = np.arange(3 * 70 * 2 * 130, dtype=np.float32).reshape(3, 70, 2, 130)
+    for perm in ((3, 2, 1, 0), (0, 3, 2, 1), (3, 0, 1, 2), (1, 3, 0, 2), (2, 1, 0, 3)):
+        for view in (x.transpose(perm), x.transpose(perm)[::-1], x.transpose(perm)[..., ::2]):
+            right = np.array(view, order="C")
+            out = F.assign(view)
+            assert out.flags.c_contiguous and not np.shares_memory(out, x)
+            np.testing.assert_array_equal(out, right)
+            F.copy_(out, view * 0)
+            F.copy_(out, view)
+            np.testing.assert_array_equal(out, right)
