@@ -2,11 +2,22 @@
 
 from minipaddle.imperative.functions import (
     creation,
+    cumulative,
     elementwise,
     linalg,
     loss,
     reduction,
     shape,
+    statistics,
 )
 
-__all__ = ["creation", "elementwise", "linalg", "loss", "reduction", "shape"]
+__all__ = [
+    "creation",
+    "cumulative",
+    "elementwise",
+    "linalg",
+    "loss",
+    "reduction",
+    "shape",
+    "statistics",
+]

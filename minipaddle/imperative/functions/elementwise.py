@@ -214,6 +214,42 @@ def tanh(x: Tensor, name: str | None = None) -> Tensor:
 
 
 @bound
+def exp(x: Tensor, name: str | None = None) -> Tensor:
+    """Exponential of every element.
+
+    Args:
+        x: Float tensor of any shape.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of x's shape and dtype.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.exp(paddle.to_tensor([0.0])).tolist()
+        [1.0]
+    """
+
+
+@bound
+def log(x: Tensor, name: str | None = None) -> Tensor:
+    """Natural logarithm of every element; -inf at 0, NaN below.
+
+    Args:
+        x: Float tensor of any shape.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of x's shape and dtype.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.log(paddle.to_tensor([1.0])).tolist()
+        [0.0]
+    """
+
+
+@bound
 def lerp(x: Tensor, y: Tensor, weight: Tensor | float, name: str | None = None) -> Tensor:
     """Linear interpolation ``x + weight * (y - x)``, exact at both ends; all three broadcast.
 
@@ -331,3 +367,5 @@ divide_ = _inplace("divide_")
 square_ = _inplace("square_")
 relu_ = _inplace("relu_")
 tanh_ = _inplace("tanh_")
+exp_ = _inplace("exp_")
+log_ = _inplace("log_")

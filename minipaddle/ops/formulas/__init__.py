@@ -5,6 +5,14 @@ tensors and is itself recorded, which is where second and higher order come from
 have the broadcast shape: the engine reduces it to the input's.
 """
 
-from minipaddle.ops.formulas import elementwise, linalg, loss, reduction, shape
+from minipaddle.ops.formulas import (
+    cumulative,
+    elementwise,
+    linalg,
+    loss,
+    reduction,
+    shape,
+    statistics,
+)
 
-__all__ = ["elementwise", "linalg", "loss", "reduction", "shape"]
+__all__ = ["cumulative", "elementwise", "linalg", "loss", "reduction", "shape", "statistics"]

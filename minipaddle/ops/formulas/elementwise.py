@@ -54,6 +54,16 @@ def tanh_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
 
 
 @formula
+def exp_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, out),)
+
+
+@formula
+def log_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.divide(out_grad, x),)
+
+
+@formula
 def cast_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
     return (out_grad,)  # the engine brings a gradient to its input's type
 

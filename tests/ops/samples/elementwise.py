@@ -112,4 +112,19 @@ SAMPLES = (
             Sample("empty", (values((0, 3)), values((3,), 1))),
         ),
     ),
+    OpSample(
+        "exp",
+        np.exp,
+        singles(),
+        (_NOT_FLOAT, _NOT_A_TENSOR),
+        roundings=lambda x: 4,
+    ),
+    OpSample(
+        "log",
+        np.log,
+        tuple(Sample(s.name, (np.asarray(abs(s.operands[0])),)) for s in singles(away=0.3)),
+        (_NOT_FLOAT, _NOT_A_TENSOR),
+        roundings=lambda x: 4,
+        magnitude=lambda x: abs(np.log(x)) + 1,
+    ),
 )

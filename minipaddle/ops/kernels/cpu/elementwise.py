@@ -69,6 +69,18 @@ def tanh(x: Array) -> Array:
     return np.asarray(np.tanh(x))
 
 
+@kernel("exp", "cpu")
+def exp(x: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(np.exp(x))
+
+
+@kernel("log", "cpu")
+def log(x: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(np.log(x))
+
+
 @kernel("relu", "cpu")
 def relu(x: Array) -> Array:
     return np.asarray(np.maximum(x, x.dtype.type(0)))  # maximum keeps NaN
