@@ -65,10 +65,18 @@ def _norm(x, p=None, axis=None, keepdim=False):
     return np.sum(abs(x) ** order, axis=axis, keepdims=keepdim) ** (1 / x.dtype.type(order))
 
 
+def _spread_out(shape, p):
+    """Away from 0; for p infinite no two of nearly one size."""
+    if p in (float("inf"), float("-inf")):
+        sizes = np.linspace(0.5, 2.0, int(np.prod(shape))).reshape(shape)
+        return np.asarray(sizes * np.sign(values(shape, 3, away=0.3)))
+    return values(shape, 3, away=0.3)
+
+
 _NORMS = tuple(
     Sample(
         f"p {p}, {list(shape)}, axis {axis}, keepdim {keepdim}",
-        (values(shape, 3, away=0.3),),
+        (_spread_out(shape, p),),
         {"p": p, "axis": axis, "keepdim": keepdim},
     )
     for p in (None, "fro", 0, 1, 2, 3, 0.5, -1, float("inf"), float("-inf"))
