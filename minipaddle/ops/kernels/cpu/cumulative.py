@@ -89,23 +89,23 @@ def _recurrence(
     ratio: Callable[[slice, slice, slice], Array],
     scale: Callable[[Array, slice, slice, slice], None],
 ) -> Array:
-    """Sums t of ``t[k] = g[k] + ratio[k] * t[k + 1]`` along ``axis``, from the end; then scaled.
+    """Sums t of ``t[k] = g[k] + ratio[k] * t[k + 1]`` along ``axis``, from the end, in float64.
 
     Args:
-        g: Array of a computing type.
+        g: Float array.
         axis: Axis, or None for all elements in a row.
         ratio: The ratios of a block, as a new array [o, m, i]; the last of all is not asked for.
         scale: Multiplies the sums of a block, in place.
     """
     source = _middle(g, axis)
-    out = np.empty_like(source)
+    out = np.empty(source.shape, compute_dtype(g.dtype))
 
     def work(share: Iterable[Group]) -> None:
         with np.errstate(all="ignore"):
             for o, i, pieces in share:
                 after = None
                 for m in reversed(pieces):
-                    sums, ratios = source[o, m, i].copy(), ratio(o, m, i)
+                    sums, ratios = source[o, m, i].astype(np.float64), ratio(o, m, i)
                     if after is not None:
                         sums[:, -1] += ratios[:, -1] * after
                     _solve(sums, ratios[:, : sums.shape[1] - 1])
@@ -114,7 +114,7 @@ def _recurrence(
                     out[o, m, i] = sums
 
     if g.size:
-        share_out(work, groups(source.shape, g.itemsize))
+        share_out(work, groups(source.shape, 8))
     return out
 
 
@@ -141,16 +141,22 @@ def cumprod_grad(
     into: Into,
 ) -> tuple[Array]:
     dtype = compute_dtype(out_grad.dtype)
-    factors, products = _middle(x, dim), out.reshape(_middle(x, dim).shape)
+    if np.all(out) and np.all(np.isfinite(out)):  # no zero anywhere: one can divide
+        with np.errstate(all="ignore"):
+            terms = np.multiply(out_grad.astype(dtype), out.astype(dtype))
+            total = _scan(terms, dim, dtype, np.add, backwards=True).reshape(x.shape)
+            return (np.asarray(np.divide(total, x)).astype(x.dtype, copy=False),)
+    factors = _middle(x, dim)
+    products = out.reshape(factors.shape)
 
     def ratio(o: slice, m: slice, i: slice) -> Array:
-        return factors[o, _next(m), i].astype(dtype)
+        return factors[o, _next(m), i].astype(np.float64)
 
     def scale(sums: Array, o: slice, m: slice, i: slice) -> None:
         first = 1 if m.start == 0 else 0  # no product stands before the first element
         sums[:, first:] *= products[o, m.start + first - 1 : m.stop - 1, i]
 
-    grad = _recurrence(out_grad.astype(dtype, copy=False), dim, ratio, scale)
+    grad = _recurrence(out_grad, dim, ratio, scale)
     return (grad.astype(x.dtype, copy=False).reshape(x.shape),)
 
 
@@ -163,18 +169,17 @@ def logcumsumexp_grad(
     wanted: tuple[bool, ...],
     into: Into,
 ) -> tuple[Array]:
-    dtype = compute_dtype(out_grad.dtype)
-    values = _middle(x.astype(dtype, copy=False), axis)
-    sums_so_far = out.astype(dtype, copy=False).reshape(values.shape)
+    values = _middle(x, axis)
+    so_far = out.reshape(values.shape)
 
     def ratio(o: slice, m: slice, i: slice) -> Array:
-        later = sums_so_far[o, _next(m), i]
-        rise = sums_so_far[o, m.start : m.start + later.shape[1], i] - later
-        return np.where(np.isnan(rise), dtype.type(0), np.exp(rise))
+        later = so_far[o, _next(m), i].astype(np.float64)
+        rise = so_far[o, m.start : m.start + later.shape[1], i] - later
+        return np.where(np.isnan(rise), 0.0, np.exp(rise))
 
     def scale(sums: Array, o: slice, m: slice, i: slice) -> None:
-        total = sums_so_far[o, m, i]
-        sums *= np.exp(values[o, m, i] - np.where(np.isneginf(total), dtype.type(0), total))
+        total = so_far[o, m, i].astype(np.float64)
+        sums *= np.exp(values[o, m, i] - np.where(np.isneginf(total), 0.0, total))
 
-    grad = _recurrence(out_grad.astype(dtype, copy=False), axis, ratio, scale)
+    grad = _recurrence(out_grad, axis, ratio, scale)
     return (grad.astype(x.dtype, copy=False).reshape(x.shape),)

@@ -131,15 +131,27 @@ def _assembled(parts: list[Group], found: list[Array], join: Part, shape: tuple[
 
 def sum_part(block: Array) -> Array:
     """Sums of a block over its middle axis."""
+    return _sums(block, lambda x: np.add.reduce(x, axis=1), lambda x: np.matmul(x, _ONES[x.dtype]))
+
+
+def square_sum_part(block: Array) -> Array:
+    """Sums of the squares of a block over its middle axis."""
+    return _sums(block, lambda x: np.add.reduce(np.square(x), axis=1), lambda x: np.vecdot(x, x))
+
+
+def _sums(block: Array, of_few: Part, of_segments: Part) -> Array:
+    """Sums of segments, and then of these: short sums, whose errors are small."""
     outer, n, inner = block.shape
-    ones = _ONES.get(block.dtype)
-    if inner != 1 or ones is None or n < 2 * _SEGMENT:
-        return np.asarray(np.add.reduce(block, axis=1))
     count = n // _SEGMENT
-    # Splitting an axis needs no copy, whatever the strides.
-    segments = block[:, : count * _SEGMENT].reshape(outer, count, _SEGMENT)
-    total = np.add.reduce(np.matmul(segments, ones), axis=1)
-    return (total + np.add.reduce(block[:, count * _SEGMENT :, 0], axis=1))[:, None]
+    if count < 2:
+        return np.asarray(of_few(block))
+    head, tail = block[:, : count * _SEGMENT], block[:, count * _SEGMENT :]
+    if inner == 1 and block.dtype in _ONES:
+        # Splitting an axis needs no copy, whatever the strides.
+        sums = of_segments(head.reshape(outer, count, _SEGMENT))[:, :, None]
+    else:
+        sums = of_few(head.reshape(outer * count, _SEGMENT, inner)).reshape(outer, count, inner)
+    return np.asarray(np.add.reduce(sums, axis=1) + of_few(tail))
 
 
 def sum_join(parts: Array) -> Array:
@@ -169,12 +181,14 @@ def ufunc_join(ufunc: np.ufunc) -> Part:
 def product_part(block: Array) -> Array:
     """Products of a block over its middle axis.
 
-    Along a long axis NumPy multiplies one number after another; rows of 1024 and of 128 are
-    multiplied as vectors first.
+    Along a long axis NumPy multiplies one number after another; rows of 1024, of 128 and of the
+    length of the outer axis are multiplied as vectors instead.
     """
     outer, n, inner = block.shape
     for step in (1024, 128):
         if inner == 1 and n >= 2 * step and n % step == 0:
             block = np.multiply.reduce(block.reshape(outer, n // step, step), axis=1)[:, :, None]
             n = step
+    if inner == 1 and outer > 1:
+        return np.asarray(np.multiply.reduce(block[:, :, 0].T.copy(), axis=0))[:, None]
     return np.asarray(np.multiply.reduce(block, axis=1))

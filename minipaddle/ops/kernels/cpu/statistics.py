@@ -15,6 +15,7 @@ from minipaddle.ops.kernels.cpu.fold import (
     axes_of,
     fold,
     kept_shape,
+    square_sum_part,
     sum_join,
     sum_part,
     ufunc_join,
@@ -75,8 +76,16 @@ def _softmax(out: Array, x: Array, total: Array, g: Array) -> None:
 
 
 def _mean(x: Array, axis: Axis) -> Array:
-    total = fold(x, axis, True, sum_part, sum_join)
-    return np.divide(total, total.dtype.type(max(1, _count(x, axis))), out=total)
+    """Means that are off by one rounding: a second pass adds the mean of what the first left."""
+    count = max(1, _count(x, axis))
+    with np.errstate(all="ignore"):
+        first = np.asarray(fold(x, axis, True, sum_part, sum_join) / count)
+        rest = fold(x, axis, True, _sum_of_deviations, sum_join, (first,))
+        return np.asarray(first + rest / count)
+
+
+def _sum_of_deviations(block: Array, mean: Array) -> Array:
+    return sum_part(np.subtract(block, mean))
 
 
 def _variance(x: Array, axis: Axis, unbiased: bool, keepdim: bool) -> Array:
@@ -87,8 +96,7 @@ def _variance(x: Array, axis: Axis, unbiased: bool, keepdim: bool) -> Array:
 
 
 def _squares(block: Array, mean: Array) -> Array:
-    deviation = np.subtract(block, mean)
-    return sum_part(np.square(deviation, out=deviation))
+    return square_sum_part(np.subtract(block, mean))
 
 
 @kernel("var", "cpu")
@@ -155,7 +163,8 @@ def norm(x: Array, p: Any = None, axis: Axis = None, keepdim: bool = False) -> A
             raise ValueError(f"no element has no norm of order {p}; axis {axis} has length 0")
         out = fold(x, axis, keepdim, _powers(None, ufunc_part(ufunc)), ufunc_join(ufunc))
         return out.astype(x.dtype, copy=False)
-    out = fold(x, axis, keepdim, _powers(order, sum_part), sum_join)
+    part = square_sum_part if order == 2 else _powers(order, sum_part)
+    out = fold(x, axis, keepdim, part, sum_join)
     if order not in (0, 1):
         with np.errstate(all="ignore"):
             out = np.asarray(np.sqrt(out) if order == 2 else np.power(out, 1 / order))
@@ -166,8 +175,6 @@ def _powers(order: float | None, then: Part) -> Part:
     """The part that folds the elements' absolute values, to a power, by another part."""
 
     def part(block: Array) -> Array:
-        if order == 2:
-            return then(np.square(block))
         if order == 0:
             return then(np.not_equal(block, 0).astype(block.dtype))
         size = np.abs(block)
