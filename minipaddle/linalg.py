@@ -13,6 +13,9 @@ from minipaddle.imperative.functions.matrices import (
     matrix_transpose,
     multi_dot,
 )
+from minipaddle.imperative.functions.statistics import (
+    norm,
+)
 
 __all__ = [
     "corrcoef",
@@ -22,4 +25,5 @@ __all__ = [
     "matrix_power",
     "matrix_transpose",
     "multi_dot",
+    "norm",
 ]

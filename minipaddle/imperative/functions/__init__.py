@@ -5,6 +5,7 @@ from minipaddle.imperative.functions import (
     broadcasting,
     comparison,
     creation,
+    cumulative,
     einsum,
     elementwise,
     geometry,
@@ -21,6 +22,7 @@ from minipaddle.imperative.functions import (
     search,
     shape,
     slicing,
+    statistics,
 )
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "broadcasting",
     "comparison",
     "creation",
+    "cumulative",
     "einsum",
     "elementwise",
     "geometry",
@@ -44,4 +47,5 @@ __all__ = [
     "search",
     "shape",
     "slicing",
+    "statistics",
 ]

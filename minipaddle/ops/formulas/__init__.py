@@ -7,6 +7,7 @@ have the broadcast shape: the engine reduces it to the input's.
 
 from minipaddle.ops.formulas import (
     arithmetic,
+    cumulative,
     elementwise,
     joining,
     linalg,
@@ -16,10 +17,12 @@ from minipaddle.ops.formulas import (
     rearrange,
     reduction,
     shape,
+    statistics,
 )
 
 __all__ = [
     "arithmetic",
+    "cumulative",
     "elementwise",
     "joining",
     "linalg",
@@ -29,4 +32,5 @@ __all__ = [
     "rearrange",
     "reduction",
     "shape",
+    "statistics",
 ]

@@ -1,10 +1,11 @@
-"""Gradients of sums and means."""
+"""Gradients of reductions."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from minipaddle.ops.formulas.cumulative import along, backwards
 from minipaddle.ops.op import formula
 
 
@@ -31,3 +32,97 @@ def mean_grad(
     spread = _spread(F, out_grad, x_shape, axis, keepdim)
     count = math.prod(x_shape) // max(1, math.prod(tuple(out_grad.shape)))
     return (F.multiply(spread, 1.0 / max(1, count)),)
+
+
+def kept(F: Any, value: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """``value``, one number a group, with length 1 on the axes of ``shape`` that were folded."""
+    axes = range(len(shape)) if axis is None else [a % len(shape) for a in axis]
+    return F.reshape(value, tuple(1 if i in axes else n for i, n in enumerate(shape)))
+
+
+def number(F: Any, mask: Any, like: Any) -> Any:
+    """A mask as zeros and ones of the type of ``like``."""
+    return F.cast(mask, like.dtype)
+
+
+def not_zero(F: Any, x: Any) -> Any:
+    """``x`` with 1 for 0, to divide by."""
+    return F.add(x, number(F, F.equal(x, 0.0), x))
+
+
+@formula
+def nansum_grad(F: Any, x: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
+    g = kept(F, out_grad, tuple(x.shape), axis)
+    return (F.multiply(number(F, F.equal(x, x), out_grad), g),)
+
+
+@formula
+def nanmean_grad(F: Any, x: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
+    there = number(F, F.equal(x, x), x)
+    count = F.sum(there, axis, None, True)
+    g = F.divide(kept(F, out_grad, tuple(x.shape), axis), not_zero(F, count))
+    return (F.multiply(there, g),)
+
+
+@formula
+def prod_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
+    # Axis by axis, each with the product of all others on it; nothing is divided, so zeros need no
+    # thought.
+    x = F.cast(x, out_grad.dtype) if x.dtype != out_grad.dtype else x
+    shape = tuple(x.shape)
+    axes = range(len(shape)) if axis is None else [a % len(shape) for a in axis]
+    folded = [a for a in axes if shape[a] != 1]
+    stages = [x]
+    for a in folded[:-1]:
+        stages.append(F.prod(stages[-1], (a,), True, None))
+    g = kept(F, out_grad, shape, axis)
+    for a, stage in reversed(list(zip(folded, stages, strict=False))):
+        g = F.multiply(_product_of_others(F, stage, a), g)
+    return (g,)
+
+
+def _product_of_others(F: Any, x: Any, axis: int) -> Any:
+    """For each element the product of those before it times that of those after it."""
+    shape = tuple(x.shape)
+    n = shape[axis]
+    before = F.cumprod(x, axis, None)
+    after = backwards(F, F.cumprod(backwards(F, x, axis), axis, None), axis)
+    first = F.getitem(after, along(axis, 1, 2))
+    last = F.getitem(before, along(axis, max(0, n - 2), max(0, n - 1)))
+    inner = F.multiply(
+        F.getitem(before, along(axis, 0, max(0, n - 2))), F.getitem(after, along(axis, 2, None))
+    )
+    ends = F.add(
+        F.put_slice(first, shape, along(axis, 0, min(1, n))),
+        F.put_slice(last, shape, along(axis, max(0, n - 1), n)),
+    )
+    return F.add(ends, F.put_slice(inner, shape, along(axis, min(1, n), max(0, n - 1))))
+
+
+def _extreme_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, evenly: bool) -> Any:
+    shape = tuple(x.shape)
+    there = number(F, F.equal(x, kept(F, out, shape, axis)), x)
+    g = kept(F, out_grad, shape, axis)
+    if evenly:
+        g = F.divide(g, not_zero(F, F.sum(there, axis, None, True)))
+    return F.multiply(there, g)
+
+
+@formula
+def max_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
+    return (_extreme_grad(F, x, out, out_grad, axis, evenly=False),)
+
+
+@formula
+def min_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
+    return (_extreme_grad(F, x, out, out_grad, axis, evenly=False),)
+
+
+@formula
+def amax_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
+    return (_extreme_grad(F, x, out, out_grad, axis, evenly=True),)
+
+
+@formula
+def amin_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
+    return (_extreme_grad(F, x, out, out_grad, axis, evenly=True),)

@@ -4,6 +4,7 @@ from tests.ops.samples import (
     arithmetic,
     comparison,
     creation,
+    cumulative,
     elementwise,
     joining,
     lerp,
@@ -15,6 +16,7 @@ from tests.ops.samples import (
     reduction,
     search,
     shape,
+    statistics,
     update,
 )
 from tests.ops.samples.sample import ErrorSample, OpSample, Sample
@@ -23,6 +25,7 @@ FAMILIES = (
     arithmetic,
     comparison,
     creation,
+    cumulative,
     elementwise,
     joining,
     lerp,
@@ -34,6 +37,7 @@ FAMILIES = (
     reduction,
     search,
     shape,
+    statistics,
     update,
 )
 RECORDS: dict[str, OpSample] = {record.op: record for f in FAMILIES for record in f.SAMPLES}

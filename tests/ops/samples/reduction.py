@@ -1,4 +1,4 @@
-"""Records of sums and means."""
+"""Records of reductions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _mean(x, axis=None, keepdim=False):
     return np.mean(x, axis=axis, keepdims=keepdim)
 
 
-def _axes(empty):
+def axes_samples(empty):
     """Samples over ranks and axes; ``empty`` adds those whose result sums nothing."""
     cases = [
         ((2, 3), None),
@@ -41,11 +41,12 @@ def _axes(empty):
             )
 
 
-def _as_numpy(reference):
+def as_numpy(reference):
     """NumPy takes a tuple of axes where the op also takes a list."""
 
     def run(x, axis=None, **attributes):
-        return reference(x, tuple(axis) if isinstance(axis, list) else axis, **attributes)
+        axes = tuple(axis) if isinstance(axis, list) else axis
+        return reference(x, axis=axes, **attributes)
 
     return run
 
@@ -56,7 +57,7 @@ def _sum_dtype(dtype, attributes):
     return np.dtype(np.int64) if dtype.kind in "biu" else dtype
 
 
-_ERRORS = (
+AXIS_ERRORS = (
     ErrorSample("axis", lambda f, t: f(t((2, 3)), axis=2), ValueError, ("axis 2", "[2, 3]")),
     ErrorSample("axis twice", lambda f, t: f(t((2, 3)), axis=(0, 0)), ValueError, ("axis",)),
     ErrorSample(
@@ -66,31 +67,119 @@ _ERRORS = (
     ErrorSample("number", lambda f, t: f(1.5), TypeError, ("Tensor", "float")),
 )
 
+
+def _numpy(name):
+    def run(x, axis=None, keepdim=False):
+        return getattr(np, name)(x, axis=axis, keepdims=keepdim)
+
+    return run
+
+
+def _extreme(name):
+    """A maximum or minimum; where several elements reach it, it has no derivative."""
+    nothing = ErrorSample(
+        "no element", lambda f, t: f(t((0, 3)), axis=0), ValueError, (name, "axis", "[0, 3]")
+    )
+    return OpSample(
+        name,
+        as_numpy(_numpy(name)),
+        (
+            *axes_samples(empty=False),
+            Sample("ties", (np.array([[1.0, 1.0, 0.5], [2.0, 2.0, 2.0]]),), {"axis": 1}, False),
+        ),
+        (*AXIS_ERRORS, nothing),
+    )
+
+
+def _prod(x, axis=None, dtype=None, keepdim=False):
+    return np.prod(x, axis=axis, keepdims=keepdim)
+
+
+def _zeros(count):
+    x = values((2, 3, 2), 5)
+    x.reshape(-1)[[1, 7, 3][:count]] = 0.0
+    return x
+
+
+def _nanmean(x, axis=None, keepdim=False):
+    there = ~np.isnan(x)
+    total = np.sum(np.where(there, x, 0), axis=axis, keepdims=keepdim)
+    return total / np.sum(there, axis=axis, keepdims=keepdim)
+
+
 SAMPLES = (
     OpSample(
         "sum",
-        _as_numpy(_sum),
+        as_numpy(_sum),
         (
-            *_axes(empty=True),
+            *axes_samples(empty=True),
             Sample("to float64", (values((2, 3)),), {"dtype": "float64"}),
             Sample("axis 1 to float64", (values((2, 3)),), {"axis": 1, "dtype": "float64"}),
         ),
-        _ERRORS,
+        AXIS_ERRORS,
         roundings=lambda x: x.size + 1,
-        magnitude=lambda x, **a: _as_numpy(_sum)(abs(x), **a),
+        magnitude=lambda x, **a: as_numpy(_sum)(abs(x), **a),
         result_dtype=_sum_dtype,
     ),
     OpSample(
         "mean",
-        _as_numpy(_mean),
-        tuple(_axes(empty=False)),
+        as_numpy(_mean),
+        tuple(axes_samples(empty=False)),
         (
-            *_ERRORS,
+            *AXIS_ERRORS,
             ErrorSample(
                 "int", lambda f, t: f(t((2,), "int64")), TypeError, ("mean", "int64", "astype")
             ),
         ),
         roundings=lambda x: x.size + 2,
-        magnitude=lambda x, **a: _as_numpy(_mean)(abs(x), **a),
+        magnitude=lambda x, **a: as_numpy(_mean)(abs(x), **a),
+    ),
+    *(_extreme(name) for name in ("max", "min", "amax", "amin")),
+    *(
+        OpSample(
+            name,
+            as_numpy(_numpy(name)),
+            (
+                *axes_samples(empty=True),
+                Sample("zeros", (np.array([[0.0, 1.0, -0.0], [0.0, 0.0, 0.0]]),), {"axis": 1}),
+                Sample("no zeros", (values((2, 3), away=0.5),)),
+            ),
+            AXIS_ERRORS,
+            result_dtype=lambda dtype, attributes: np.dtype(np.bool_),
+        )
+        for name in ("all", "any")
+    ),
+    OpSample(
+        "prod",
+        as_numpy(_prod),
+        (
+            *axes_samples(empty=True),
+            *(
+                Sample(f"{count} zeros, axis {axis}", (_zeros(count),), {"axis": axis})
+                for count in (1, 2, 3)
+                for axis in (None, 0, 1, [0, 2])
+            ),
+            Sample("to float64", (values((2, 3)),), {"dtype": "float64"}),
+        ),
+        AXIS_ERRORS,
+        roundings=lambda x: x.size + 1,
+        result_dtype=_sum_dtype,
+    ),
+    OpSample(
+        "nansum",
+        as_numpy(_sum),
+        (*axes_samples(empty=True), Sample("to float64", (values((2, 3)),), {"dtype": "float64"})),
+        AXIS_ERRORS,
+        roundings=lambda x: x.size + 1,
+        magnitude=lambda x, **a: as_numpy(_sum)(abs(x), **a),
+        result_dtype=_sum_dtype,
+    ),
+    OpSample(
+        "nanmean",
+        as_numpy(_nanmean),
+        tuple(axes_samples(empty=False)),
+        AXIS_ERRORS,
+        roundings=lambda x: x.size + 2,
+        magnitude=lambda x, **a: as_numpy(_nanmean)(abs(x), **a),
     ),
 )

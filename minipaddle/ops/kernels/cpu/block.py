@@ -20,6 +20,7 @@ from minipaddle.device.cpu import thread_count
 from minipaddle.ops.op import Array
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 # Bytes of one operand in a block. What one pass writes and the next one reads should fit the 1 to
 # 2 MB that a core's own cache has today, and small blocks let the Python code around them be felt:
@@ -93,17 +94,28 @@ def for_each_block(
     ``work`` must do with any neighbouring blocks, on any thread, without regard to the others.
 
     Returns:
-        What ``work`` returned for each share, in the order of the shares. What it raises on another
-        thread is raised here.
+        What ``work`` returned for each share, in the order of the shares.
     """
     count = math.prod(shape) * itemsize // BLOCK_BYTES
     threads = min(count, thread_count()) if count > 1 else 1
     if threads == 1:
         return [work(blocks(shape, itemsize))]
-    # Neighbours go to one thread: equal shares also where the last block of an axis is short.
-    every = list(blocks(shape, itemsize, threads))
-    ends = [len(every) * i // threads for i in range(threads + 1)]
-    futures = [_Future(work, every[first:last]) for first, last in pairwise(ends)]
+    # Equal shares also where the last block of an axis is short.
+    return share_out(work, list(blocks(shape, itemsize, threads)))
+
+
+def share_out(work: Callable[[Iterable[T]], R], tasks: list[T]) -> list[R]:
+    """Calls ``work`` with shares of ``tasks``, each on a thread; neighbours go to one thread.
+
+    Returns:
+        What ``work`` returned for each share, in the order of the shares. What it raises on another
+        thread is raised here.
+    """
+    threads = min(len(tasks), thread_count())
+    if threads <= 1:
+        return [work(tasks)]
+    ends = [len(tasks) * i // threads for i in range(threads + 1)]
+    futures = [_Future(work, tasks[first:last]) for first, last in pairwise(ends)]
     for future in futures[1:]:
         _helpers().put(future)
     futures[0].run()
@@ -160,9 +172,9 @@ def blockwise(
 
 
 class _Future(Generic[R]):
-    """One share of the blocks, and what came of it."""
+    """One share of the tasks, and what came of it."""
 
-    def __init__(self, work: Callable[[Iterable[Block]], R], share: list[Block]) -> None:
+    def __init__(self, work: Callable[[Iterable[Any]], R], share: list[Any]) -> None:
         self.work = work
         self.share = share
         self.done: queue.SimpleQueue[tuple[R | None, BaseException | None]] = queue.SimpleQueue()

@@ -23,16 +23,6 @@ unary("square", np.square)
 unary("tanh", np.tanh)
 
 
-@kernel("equal", "cpu")
-def equal(x: Any, y: Any) -> Array:
-    return np.asarray(np.equal(x, y))
-
-
-@kernel("not_equal", "cpu")
-def not_equal(x: Any, y: Any) -> Array:
-    return np.asarray(np.not_equal(x, y))
-
-
 def _tanh_grad(x_grad: Array, out: Array, out_grad: Array) -> None:
     np.multiply(out, out, out=x_grad)
     np.subtract(1, x_grad, out=x_grad)
