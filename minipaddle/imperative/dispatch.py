@@ -236,7 +236,9 @@ class _Source:
         return "(" + " or ".join(f"({self.edge(p.name)}) is not None" for p in self.inputs) + ")"
 
     def float_result(self) -> str:
-        """No gradient flows through a result that an op with a dtype made an int."""
+        """No gradient flows through an empty list, or an int that an op with a dtype made."""
+        if self.op.list_output:
+            return " and out"
         converts = any(p.type == "DataType" for p in self.op.params)
         return " and out_.dtype in FLOATS" if converts else ""
 

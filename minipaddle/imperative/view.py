@@ -106,6 +106,12 @@ def check_inplace(op: Op, x: Tensor, others: tuple[Any, ...]) -> None:
         _, maker, _ = tensor.origin  # type: ignore[misc]
         if maker is None or maker.put_back is None:
             raise ValueError(
-                f"{op.name}_: {tensor.name} is one of several views made together, and cannot be "
-                f"changed in place while recording; use {op.name}, or a clone()"
+                f"{op.name}_: {tensor.name} {_kind(maker)}, and cannot be changed in place while "
+                f"recording; use {op.name}, or a clone()"
             )
+
+
+def _kind(maker: Op | None) -> str:
+    if maker is None:
+        return "is one of several views made together"
+    return f"is a view made by {maker.name}, which has no rule to put a change back"

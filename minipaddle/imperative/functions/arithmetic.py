@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from minipaddle.imperative.dispatch import bound, bound_inplace
-from minipaddle.imperative.functions import elementwise
+from minipaddle.imperative.functions import comparison, elementwise
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor
 
@@ -136,7 +136,7 @@ def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         >>> paddle.heaviside(paddle.to_tensor([-2.0, 0.0, 3.0]), paddle.to_tensor(0.5)).tolist()
         [0.0, 0.5, 1.0]
     """
-    at_zero = elementwise.multiply(elementwise.equal(x, 0), y)
+    at_zero = elementwise.multiply(comparison.equal(x, 0), y)
     return elementwise.add(elementwise.relu(elementwise.sign(x)), at_zero)
 
 

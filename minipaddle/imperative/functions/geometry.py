@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from minipaddle.imperative.functions import elementwise, reduction, shape
+from minipaddle.imperative.functions.math import sqrt
 from minipaddle.imperative.functions.products import in_float32
 from minipaddle.imperative.tensor import Tensor
 
@@ -90,7 +91,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
 def _length(x: Tensor, axis: int) -> Tensor:
     """Euclidean length; the smallest normal number instead of 0, whose root has no slope."""
     total = reduction.sum(elementwise.square(x), axis)
-    return elementwise.sqrt(_at_least(total, float(np.finfo(x.dtype).tiny)))
+    return sqrt(_at_least(total, float(np.finfo(x.dtype).tiny)))
 
 
 def _at_least(x: Tensor, least: float) -> Tensor:

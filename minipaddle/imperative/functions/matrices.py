@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.imperative.functions import elementwise, linalg, reduction, shape
+from minipaddle.imperative.functions.math import sqrt
 from minipaddle.imperative.functions.products import check_rank
 from minipaddle.imperative.tensor import Tensor
 
@@ -256,7 +257,7 @@ def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
     covariance = cov(x, rowvar)
     if not covariance.ndim:
         return elementwise.divide(covariance, covariance)
-    deviation = elementwise.sqrt(linalg.diagonal(covariance))
+    deviation = sqrt(linalg.diagonal(covariance))
     by_row = elementwise.divide(covariance, shape.reshape(deviation, [deviation.size, 1]))
     return elementwise.divide(by_row, deviation)
 

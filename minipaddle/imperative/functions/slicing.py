@@ -6,6 +6,7 @@ import builtins
 from itertools import pairwise
 from typing import Any
 
+from minipaddle.imperative.dispatch import bound
 from minipaddle.imperative.functions.shape import Ints, getitem
 from minipaddle.imperative.operand import int_list
 from minipaddle.imperative.tensor import Tensor
@@ -17,12 +18,14 @@ def _along(x: Tensor, axis: int, part: Any) -> Tensor:
     return getitem(x, (*[builtins.slice(None)] * axis, part))
 
 
-def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
+@bound
+def unbind(input: Tensor, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """Takes a tensor apart along an axis, which the parts no longer have.
 
     Args:
         input: Tensor of at least 1 axis.
         axis: The axis.
+        name: Unused; for Paddle's signature.
 
     Returns:
         List of views, one for each index.
@@ -35,18 +38,11 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
         >>> [x.tolist() for x in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]), axis=1)]
         [[1, 3], [2, 4]]
     """
-    at = normal_axis(axis, input.ndim, "unbind: axis")
-    return [_along(input, at, i) for i in range(input.shape[at])]
 
 
-def _pieces(x: Tensor, axis: int, ends: list[int]) -> list[Tensor]:
-    """Pieces of ``x`` along ``axis``, each from one of ``ends`` to the next."""
-    starts = [0, *ends]
-    return [_along(x, axis, builtins.slice(a, b)) for a, b in zip(starts, ends, strict=False)]
-
-
-def _ends(lengths: list[int]) -> list[int]:
-    return [sum(lengths[: i + 1]) for i in range(len(lengths))]
+@bound
+def split_lengths(x: Tensor, lengths: Ints, axis: int = 0, name: str | None = None) -> list[Tensor]:
+    """The parts of the given lengths along an axis: what ``split`` is made of."""
 
 
 def split(x: Tensor, num_or_sections: Ints, axis: int = 0, name: str | None = None) -> list[Tensor]:
@@ -83,7 +79,7 @@ def split(x: Tensor, num_or_sections: Ints, axis: int = 0, name: str | None = No
         raise ValueError(
             f"split: axis {at} has {length} elements, which {num_or_sections} parts do not make up"
         )
-    return _pieces(x, at, _ends(lengths))
+    return split_lengths(x, lengths, at)
 
 
 def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
@@ -143,7 +139,7 @@ def tensor_split(
     if count < 1:
         raise ValueError(f"tensor_split: num_or_indices must be positive; got {count}")
     size, longer = divmod(length, count)
-    return _pieces(x, at, _ends([size + 1] * longer + [size] * (count - longer)))
+    return split_lengths(x, [size + 1] * longer + [size] * (count - longer), at)
 
 
 def strided_slice(
@@ -276,7 +272,6 @@ def crop(
 
 
 API = (
-    *("unbind", "Tensor.unbind"),
     *("split", "Tensor.split"),
     *("chunk", "Tensor.chunk"),
     *("tensor_split", "Tensor.tensor_split"),

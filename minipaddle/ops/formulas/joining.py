@@ -18,3 +18,16 @@ def concat_grad(
     before = (slice(None),) * at
     parts = zip([0, *ends], ends, strict=False)
     return tuple(F.getitem(out_grad, (*before, slice(*part))) for part in parts)
+
+
+@formula
+def split_lengths_grad(F: Any, out_grad: list[Any], axis: int) -> tuple[Any, ...]:
+    return (F.concat(out_grad, axis),)
+
+
+@formula
+def unbind_grad(F: Any, out_grad: list[Any], axis: int) -> tuple[Any, ...]:
+    shape = tuple(out_grad[0].shape)
+    at = normal_axis(axis, len(shape) + 1)
+    row = (*shape[:at], 1, *shape[at:])
+    return (F.concat([F.reshape(g, row) for g in out_grad], at),)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import numpy as np
 
 from minipaddle.ops.axes import normal_axis
@@ -15,3 +17,16 @@ def concat(x: list[Array], axis: int = 0) -> Array:
         return np.concatenate(x, at)
     except ValueError:
         raise ValueError(f"the shapes must be equal, but for the length of axis {at}") from None
+
+
+@kernel("split_lengths", "cpu")
+def split_lengths(x: Array, lengths: tuple[int, ...], axis: int = 0) -> list[Array]:
+    before = (slice(None),) * normal_axis(axis, x.ndim)
+    ends = list(accumulate(lengths))
+    return [x[(*before, slice(a, b))] for a, b in zip([0, *ends], ends, strict=False)]
+
+
+@kernel("unbind", "cpu")
+def unbind(input: Array, axis: int = 0) -> list[Array]:
+    before = (slice(None),) * normal_axis(axis, input.ndim)
+    return [input[(*before, i, ...)] for i in range(input.shape[len(before)])]
