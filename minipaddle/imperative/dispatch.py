@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 from minipaddle.device.dtype import FLOATS, as_dtype
@@ -282,6 +283,20 @@ def bound(declaration: Callable[P, R]) -> Callable[P, R]:
         setattr(function, attribute, getattr(declaration, attribute))
     FUNCTIONS[name] = function
     return function
+
+
+def bound_inplace(function: Callable[P, R]) -> Callable[P, R]:
+    """Makes the in-place form of the op that ``function``, made by ``bound``, carries out."""
+    plain: Any = function
+    declaration = FunctionType(plain.__code__, {}, plain.__name__ + "_", plain.__defaults__)
+    declaration.__module__, declaration.__annotations__ = plain.__module__, plain.__annotations__
+    declaration.__doc__ = (
+        f"``{plain.__name__}`` that overwrites ``x``.\n\n"
+        "Returns:\n    ``x`` itself.\n\n"
+        "Raises:\n    ValueError: Shape or dtype would change, or x is a leaf that wants "
+        "a gradient."
+    )
+    return bound(declaration)
 
 
 def _check_signature(declaration: Callable[..., Any], op: Op) -> None:

@@ -178,11 +178,11 @@ def sign(x: Tensor, name: str | None = None) -> Tensor:
 
 
 @bound
-def relu(x: Tensor, name: str | None = None) -> Tensor:
-    """The larger of x and 0; NaN stays NaN, and the gradient at 0 is 0.
+def exp(x: Tensor, name: str | None = None) -> Tensor:
+    """E to the power of every element.
 
     Args:
-        x: Tensor of any shape, float or int.
+        x: Float tensor of any shape.
         name: Unused; for Paddle's signature.
 
     Returns:
@@ -190,8 +190,8 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
 
     Example:
         >>> import minipaddle as paddle
-        >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
-        [0.0, 2.0]
+        >>> paddle.to_tensor([0.0]).exp().tolist()
+        [1.0]
     """
 
 
@@ -329,5 +329,5 @@ subtract_ = _inplace("subtract_")
 multiply_ = _inplace("multiply_")
 divide_ = _inplace("divide_")
 square_ = _inplace("square_")
-relu_ = _inplace("relu_")
+exp_ = _inplace("exp_")
 tanh_ = _inplace("tanh_")

@@ -5,6 +5,14 @@ tensors and is itself recorded, which is where second and higher order come from
 have the broadcast shape: the engine reduces it to the input's.
 """
 
-from minipaddle.ops.formulas import elementwise, linalg, loss, reduction, shape
+from minipaddle.ops.formulas import (
+    activation,
+    elementwise,
+    linalg,
+    loss,
+    rectifier,
+    reduction,
+    shape,
+)
 
-__all__ = ["elementwise", "linalg", "loss", "reduction", "shape"]
+__all__ = ["activation", "elementwise", "linalg", "loss", "rectifier", "reduction", "shape"]

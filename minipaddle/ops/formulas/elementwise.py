@@ -1,4 +1,4 @@
-"""Gradients of arithmetic and activations."""
+"""Gradients of arithmetic."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def sign_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
 
 
 @formula
-def relu_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
-    return (F.multiply(out_grad, F.sign(out)),)  # sign(relu(x)) is 1 where x > 0 and 0 elsewhere
+def exp_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, out),)
 
 
 @formula
