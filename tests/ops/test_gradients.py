@@ -154,7 +154,7 @@ def _check_inplace_gradient(op, sample, i, place):
     out.backward(seed)
     leaves = [tensor(value, place, stop_gradient=j != i) for j, value in enumerate(host)]
     written = FUNCTIONS["assign"](leaves[0])
-    out = FUNCTIONS[f"{op}_"](written, *leaves[1:])
+    out = FUNCTIONS[f"{op}_"](written, *leaves[1:], **sample.attributes)
     assert out is written
     if _saves_x_for(op, i):
         with pytest.raises(RuntimeError, match=f"gradient of {op} needs was changed in place"):

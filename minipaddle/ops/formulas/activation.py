@@ -31,7 +31,7 @@ def silu_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
 
 
 @formula
-def gelu_grad(F: Any, x: Any, out_grad: Any, approximate: bool) -> tuple[Any, ...]:
+def gelu_grad(F: Any, x: Any, out: Any, out_grad: Any, approximate: bool) -> tuple[Any, ...]:
     square = F.square(x)
     if approximate:  # x (1 + tanh(u)) / 2 = x sigmoid(2 u)
         linear = 2.0 * math.sqrt(2.0 / math.pi)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.ops.kernels.cpu.erf import normal_tail
-from minipaddle.ops.kernels.cpu.pointwise import is_above, pointwise
+from minipaddle.ops.kernels.cpu.pointwise import pointwise
 from minipaddle.ops.op import Array, kernel
 
 # gelu by tanh: x (1 + tanh(u)) / 2 = x sigmoid(2 u) with 2 u = x (_LINEAR + _CUBIC x²).
@@ -73,24 +73,24 @@ def silu_grad(x: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]
 
 def _gelu(out: Array, x: Array) -> None:
     """max(x, 0) - |x| P(beyond |x|): the left tail keeps its relative accuracy."""
-    a, density, tail = normal_tail(x)
-    np.multiply(tail, density, out=tail)
+    a, tail = normal_tail(x)
     np.multiply(tail, a, out=tail)
     np.maximum(x, 0, out=out)
     np.subtract(out, tail, out=out)
 
 
-def _gelu_grad(x_grad: Array, x: Array, out_grad: Array) -> None:
-    """Phi(x) + x phi(x): d for x < 0, 1 - d for x > 0, of d = P(beyond |x|) - |x| phi(|x|)."""
-    a, density, d = normal_tail(x)
-    np.multiply(a, 1.0 / math.sqrt(2.0 * math.pi), out=a)
-    np.subtract(d, a, out=d)
-    np.multiply(d, density, out=d)
-    right = is_above(x, 0.0)
-    np.multiply(right, -2, out=x_grad)
-    np.add(x_grad, 1, out=x_grad)
-    np.multiply(x_grad, d, out=x_grad)
-    np.add(x_grad, right, out=x_grad)
+def _gelu_grad(x_grad: Array, x: Array, out: Array, out_grad: Array) -> None:
+    """Phi(x) + x phi(x), of Phi(x) = out / x."""
+    np.multiply(x, x, out=x_grad)
+    np.multiply(x_grad, -0.5, out=x_grad)
+    np.exp(x_grad, out=x_grad)
+    np.multiply(x_grad, 1.0 / math.sqrt(2.0 * math.pi), out=x_grad)
+    np.multiply(x_grad, x, out=x_grad)
+    below = np.divide(out, x, out=np.empty_like(x))
+    zero = x == 0
+    if np.any(zero):
+        np.copyto(below, 0.5, where=zero)
+    np.add(x_grad, below, out=x_grad)
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
@@ -103,7 +103,7 @@ def _tanh_gelu(out: Array, x: Array) -> None:
     np.multiply(out, x, out=out)
 
 
-def _tanh_gelu_grad(x_grad: Array, x: Array, out_grad: Array) -> None:
+def _tanh_gelu_grad(x_grad: Array, x: Array, out: Array, out_grad: Array) -> None:
     """S + x S (1 - S) v' of S = sigmoid(v), v = x (_LINEAR + _CUBIC x²)."""
     x = np.clip(x, -_SATURATED, _SATURATED, out=np.empty_like(x))
     square = np.multiply(x, x, out=np.empty_like(x))
@@ -129,8 +129,10 @@ def gelu(x: Array, approximate: bool = False) -> Array:
 
 
 @kernel("gelu_grad", "cpu")
-def gelu_grad(x: Array, out_grad: Array, approximate: bool, wanted: Any, into: Any) -> tuple[Array]:
-    return (pointwise(_tanh_gelu_grad if approximate else _gelu_grad, x, out_grad),)
+def gelu_grad(
+    x: Array, out: Array, out_grad: Array, approximate: bool, wanted: Any, into: Any
+) -> tuple[Array]:
+    return (pointwise(_tanh_gelu_grad if approximate else _gelu_grad, x, out, out_grad),)
 
 
 def _softplus(out: Array, x: Array, beta: float, threshold: float) -> None:

@@ -3,9 +3,9 @@
 As in W. J. Cody, Rational Chebyshev approximations for the error function (Math. Comp. 23, 1969),
 exp(x²) erfc(x) is a quotient of two polynomials and erf(x) / x near 0 is one in x²; here one
 quotient serves from 0 to where the result underflows, since a choice between several for each
-element costs more than a higher degree. The coefficients were fitted for minimal relative error in 70 digits:
-6.5e-9 and 1.2e-18 for the quotients, 1.5e-9 and 8e-19 for the polynomials. All are positive in the
-quotients, so that nothing cancels.
+element costs more than a higher degree. The coefficients were fitted for minimal relative error
+with 70 digits: 6.5e-9 and 1.2e-18 for the quotients, 1.5e-9 and 8e-19 for the polynomials. All
+are positive in the quotients, so that nothing cancels.
 """
 
 from __future__ import annotations
@@ -24,90 +24,66 @@ _NEAR = 0.75
 
 
 class _Fit(NamedTuple):
-    """Coefficients for one dtype, the highest power first.
+    """Coefficients for one dtype.
 
     Attributes:
         limit: The quotient holds up to here; exp(-limit² / 2) is 0 in this dtype.
-        above: Numerator of ``exp(a²/2) (1 - Phi(a))``, Phi being the normal distribution.
-        below: Its denominator.
-        near: ``erf(x) / x`` in x², up to ``_NEAR``.
+        quotient: Numerator and denominator of ``exp(a²/2) (1 - Phi(a))``, Phi being the normal
+            distribution; lowest power first.
+        near: ``erf(x) / x`` in x², up to ``_NEAR``; highest power first.
     """
 
     limit: float
-    above: tuple[float, ...]
-    below: tuple[float, ...]
+    quotient: Array
     near: tuple[float, ...]
 
 
+# fmt: off
 _SINGLE = _Fit(
     15.0,
-    (
-        0.00415224816,
-        0.04087601357,
-        0.1839560715,
-        0.4392689996,
-        0.500000003,
+    np.array(
+        [
+            [
+            0.500000003, 0.4392689996, 0.1839560715, 0.04087601357, 0.00415224816, 0.0,
+            ],
+            [
+            1.0, 1.676422993, 1.205499189, 0.4713735191, 0.1024670846, 0.01040803107,
+            ],
+        ],
+        np.float32,
     ),
     (
-        0.01040803107,
-        0.1024670846,
-        0.4713735191,
-        1.205499189,
-        1.676422993,
-        1.0,
-    ),
-    (
-        -0.0006749431447,
-        0.005114333966,
-        -0.02683461881,
-        0.1128337646,
-        -0.3761261875,
-        1.128379165,
+            -0.0006749431447, 0.005114333966, -0.02683461881, 0.1128337646, -0.3761261875,
+            1.128379165,
     ),
 )
 _DOUBLE = _Fit(
     39.0,
-    (
-        2.22536903565641558e-7,
-        6.93401081509166275e-6,
-        0.000106043277211977431,
-        0.00103545601865849802,
-        0.00709902434451120532,
-        0.0355718456198299038,
-        0.131769075784931245,
-        0.356789303307583848,
-        0.678901185977602087,
-        0.827479678140264176,
-        0.5,
+    np.array(
+        [
+            [
+            0.5, 0.827479678140264176, 0.678901185977602087, 0.356789303307583848,
+            0.131769075784931245, 0.0355718456198299038, 0.00709902434451120532,
+            0.00103545601865849802, 0.000106043277211977431, 6.93401081509166275e-6,
+            2.22536903565641558e-7, 0.0,
+            ],
+            [
+            1.0, 2.45284391708339388, 2.81488866345526124, 1.99907437329115656,
+            0.978486495353829091, 0.347564654929433452, 0.0917261356659001121,
+            0.0180593105775036978, 0.00261288432127873591, 0.000266368894285499957,
+            0.0000173809875657360787, 5.57817294626339808e-7,
+            ],
+        ],
+        np.float64,
     ),
     (
-        5.57817294626339808e-7,
-        0.0000173809875657360787,
-        0.000266368894285499957,
-        0.00261288432127873591,
-        0.0180593105775036978,
-        0.0917261356659001121,
-        0.347564654929433452,
-        0.978486495353829091,
-        1.99907437329115656,
-        2.81488866345526124,
-        2.45284391708339388,
-        1.0,
-    ),
-    (
-        1.14637418996311287e-8,
-        -1.59375954332018225e-7,
-        1.64303876545619683e-6,
-        -0.000014924176599235203,
-        0.000120552887756785021,
-        -0.000854832616905276811,
-        0.00522397761512171341,
-        -0.0268661706444024303,
-        0.112837916709524805,
-        -0.376126389031837149,
-        1.12837916709551257,
+            1.14637418996311287e-8, -1.59375954332018225e-7, 1.64303876545619683e-6,
+            -0.000014924176599235203, 0.000120552887756785021, -0.000854832616905276811,
+            0.00522397761512171341, -0.0268661706444024303, 0.112837916709524805,
+            -0.376126389031837149, 1.12837916709551257,
     ),
 )
+# fmt: on
 
 
 def _fit(dtype: DType) -> _Fit:
@@ -122,29 +98,30 @@ def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
     return np.add(out, coefficients[-1], out=out)
 
 
-def normal_tail(x: Array) -> tuple[Array, Array, Array]:
-    """What the normal distribution beyond |x| is made of.
+def normal_tail(x: Array) -> tuple[Array, Array]:
+    """|x| and the probability that a normal variable lies beyond it.
 
-    Returns:
-        ``a`` = |x|, but no larger than where everything underflows; ``density`` = exp(-a²/2); and
-        ``ratio``: the probability of a value beyond a is ``density * ratio``, with a relative error
-        of a few units in the last place and, from the rounding of a²/2, a²/2 half units more.
+    |x| is cut off where everything underflows. The relative error of the probability is a few units
+    in the last place and, from the rounding of x²/2, up to x²/2 of them more.
     """
     fit = _fit(x.dtype)
-    a = np.absolute(x, out=np.empty_like(x))
+    count = fit.quotient.shape[1]
+    powers = np.empty((count, *x.shape), x.dtype)
+    powers[0] = 1
+    a = np.absolute(x, out=powers[1, ...])
     np.minimum(a, fit.limit, out=a)
-    ratio = _polynomial(a, fit.above)
-    density = _polynomial(a, fit.below)
-    np.divide(ratio, density, out=ratio)
-    np.multiply(a, a, out=density)
-    np.multiply(density, -0.5, out=density)
-    np.exp(density, out=density)
-    return a, density, ratio
+    for i in range(2, count):
+        np.multiply(powers[i // 2], powers[i - i // 2], out=powers[i, ...])
+    # All coefficients at once: a matrix product costs a third of what Horner's passes do.
+    above, below = np.matmul(fit.quotient, powers.reshape(count, -1)).reshape(2, *x.shape)
+    tail = np.divide(above, below, out=np.empty_like(x))
+    density = np.multiply(powers[2], -0.5, out=powers[2, ...])
+    np.multiply(tail, np.exp(density, out=density), out=tail)
+    return a, tail
 
 
 def _erf_into(out: Array, x: Array) -> None:
-    a, density, far = normal_tail(np.multiply(x, math.sqrt(2.0), out=out))
-    np.multiply(far, density, out=far)
+    a, far = normal_tail(np.multiply(x, math.sqrt(2.0), out=out))
     np.multiply(far, -2.0, out=far)
     np.add(far, 1.0, out=far)
     np.absolute(x, out=a)
