@@ -64,7 +64,7 @@ def test_values_at_the_ends(case, dtype):
 def test_gradients_at_the_ends(case, dtype):
     name, *attributes = case
     x = to_tensor(ENDS[:-1], dtype=dtype, stop_gradient=False)
-    FUNCTIONS[name](x, *attributes).sum().backward()
+    FUNCTIONS[name](x, *attributes).backward()
     found = x.grad.numpy().astype("float64")
     asked = [i for i, value in enumerate(GRADIENTS[case]) if value is not None]
     right = [GRADIENTS[case][i] for i in asked]

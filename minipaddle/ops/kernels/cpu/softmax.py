@@ -78,17 +78,17 @@ def _log_softmax_grad(x_grad: Array, out: Array, out_grad: Array) -> None:
 
 @kernel("softmax", "cpu")
 def softmax(x: Array, axis: int = -1, dtype: Any = None) -> Array:
-    return _rowwise(_softmax, (x,), dtype or x.dtype, axis)
+    return _rowwise(_softmax, (x,), x.dtype if dtype is None else dtype, axis)
 
 
 @kernel("log_softmax", "cpu")
 def log_softmax(x: Array, axis: int = -1, dtype: Any = None) -> Array:
-    return _rowwise(_log_softmax, (x,), dtype or x.dtype, axis)
+    return _rowwise(_log_softmax, (x,), x.dtype if dtype is None else dtype, axis)
 
 
 @kernel("softmax_", "cpu")
 def softmax_(x: Array, axis: int = -1, dtype: Any = None) -> Array:
-    if dtype not in (None, x.dtype):
+    if dtype is not None and dtype != x.dtype:
         raise ValueError(f"softmax_ writes into x, which is {x.dtype.name} and not {dtype.name}")
     np.copyto(x, softmax(x, axis))
     return x
