@@ -288,7 +288,9 @@ def bound(declaration: Callable[P, R]) -> Callable[P, R]:
 def bound_inplace(function: Callable[P, R]) -> Callable[P, R]:
     """Makes the in-place form of the op that ``function``, made by ``bound``, carries out."""
     plain: Any = function
-    declaration = FunctionType(plain.__code__, {}, plain.__name__ + "_", plain.__defaults__)
+    name = plain.__name__ + "_"
+    declaration = FunctionType(plain.__code__, {}, name, plain.__defaults__)
+    declaration.__qualname__ = name
     declaration.__module__, declaration.__annotations__ = plain.__module__, plain.__annotations__
     declaration.__doc__ = (
         f"``{plain.__name__}`` that overwrites ``x``.\n\n"

@@ -73,10 +73,8 @@ def silu_grad(x: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]
 
 def _gelu(out: Array, x: Array) -> None:
     """max(x, 0) - |x| P(beyond |x|): the left tail keeps its relative accuracy."""
-    a, tail = normal_tail(x)
-    np.multiply(tail, a, out=tail)
     np.maximum(x, 0, out=out)
-    np.subtract(out, tail, out=out)
+    np.subtract(out, normal_tail(x, weighted=True), out=out)
 
 
 def _gelu_grad(x_grad: Array, x: Array, out: Array, out_grad: Array) -> None:

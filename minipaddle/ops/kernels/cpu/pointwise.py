@@ -12,7 +12,7 @@ from minipaddle.ops.kernels.cpu.block import blockwise
 from minipaddle.ops.op import Array
 
 # Elements worked at a time: the four or five arrays of a kernel's steps stay in a core's cache.
-_PIECE = 16 * 1024
+_PIECE = 32 * 1024
 
 
 def pointwise(compute: Callable[..., Any], *operands: Any) -> Array:
