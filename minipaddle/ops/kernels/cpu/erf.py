@@ -83,6 +83,13 @@ _DOUBLE = _Fit(
 # fmt: on
 
 
+# The same quotients times a.
+_WEIGHTED = {
+    fit.quotient.dtype: np.stack([np.roll(fit.quotient[0], 1), fit.quotient[1]])
+    for fit in (_SINGLE, _DOUBLE)
+}
+
+
 def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
     out = np.multiply(x, coefficients[0], out=np.empty_like(x))
     for c in coefficients[1:-1]:
@@ -99,7 +106,7 @@ def normal_tail(x: Array, weighted: bool = False) -> Array:
     """
     limit, quotient, _ = _SINGLE if x.dtype == FLOAT32 else _DOUBLE
     if weighted:
-        quotient = np.stack([np.roll(quotient[0], 1), quotient[1]])
+        quotient = _WEIGHTED[x.dtype]
     count = quotient.shape[1]
     powers = np.empty((count, *x.shape), x.dtype)
     powers[0] = 1
