@@ -10,8 +10,8 @@ the first line that they do not fit, and go through ``coerce``.
 from __future__ import annotations
 
 import linecache
-import types
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 from minipaddle.device.dtype import BOOLS, FLOATS, INTS, as_dtype
@@ -383,20 +383,18 @@ def bound(declaration: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def bound_inplace(name: str) -> Callable[..., Tensor]:
-    """The in-place form NAME_ of a bound op, with its signature, and the docstring of all of them.
-
-    Args:
-        name: The name of the form, with the "_" at its end.
-    """
-    plain: Any = FUNCTIONS[name[:-1]]
-    declaration = types.FunctionType(plain.__code__, {}, name, plain.__defaults__)
-    declaration.__module__, declaration.__qualname__ = plain.__module__, name
-    declaration.__annotations__ = plain.__annotations__
+def bound_inplace(function: Callable[P, R]) -> Callable[P, R]:
+    """Makes the in-place form of the op that ``function``, made by ``bound``, carries out."""
+    plain: Any = function
+    name = plain.__name__ + "_"
+    declaration = FunctionType(plain.__code__, {}, name, plain.__defaults__)
+    declaration.__qualname__ = name
+    declaration.__module__, declaration.__annotations__ = plain.__module__, plain.__annotations__
     declaration.__doc__ = (
-        f"``{name[:-1]}`` that overwrites ``x``, which must have the shape of the result.\n\n"
+        f"``{plain.__name__}`` that overwrites ``x``.\n\n"
         "Returns:\n    ``x`` itself.\n\n"
-        "Raises:\n    ValueError: The shape would change, or x is a leaf that wants a gradient."
+        "Raises:\n    ValueError: Shape or dtype would change, or x is a leaf that wants "
+        "a gradient."
     )
     return bound(declaration)
 

@@ -143,7 +143,7 @@ def check_same_bits(record: OpSample, dtype: str, places: list[Place]) -> None:
 
 
 def check_inplace(record: OpSample, dtype: str, place: Place) -> None:
-    """The form ``name_`` writes the plain form's bits, or refuses a result of another shape."""
+    """The form ``name_`` writes the plain form's bits, or refuses another shape or dtype."""
     name = f"{record.op}_"
     for sample in record.samples:
         host = operands(record, sample, dtype)
@@ -152,7 +152,7 @@ def check_inplace(record: OpSample, dtype: str, place: Place) -> None:
         args = tensors(host, place)
         out = call(record, args, sample)
         what = where(record, sample, dtype)
-        if out.shape != args[0].shape:
+        if out.shape != args[0].shape or out.dtype != args[0].dtype:
             with refused(ValueError, (name,), what):
                 FUNCTIONS[name](*args, **sample.attributes)
             np.testing.assert_array_equal(args[0].numpy(), host[0], what)

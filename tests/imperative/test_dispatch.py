@@ -10,8 +10,9 @@ import pytest
 from minipaddle.imperative.autograd import intercept, is_grad_enabled, no_grad
 from minipaddle.imperative.dispatch import bound
 from minipaddle.imperative.functions import elementwise, linalg
-from minipaddle.imperative.functions.elementwise import add, lerp, multiply, relu, square, tanh
+from minipaddle.imperative.functions.elementwise import add, lerp, multiply, square, tanh
 from minipaddle.imperative.functions.linalg import linear, matmul
+from minipaddle.imperative.functions.rectifier import relu
 from minipaddle.imperative.functions.reduction import sum as total
 from minipaddle.imperative.functions.shape import reshape
 from minipaddle.imperative.operand import FUNCTIONS

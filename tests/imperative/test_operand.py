@@ -12,7 +12,6 @@ from minipaddle.imperative.functions.elementwise import (
     lerp,
     multiply,
     multiply_,
-    relu_,
     square,
     subtract,
     subtract_,
@@ -20,6 +19,7 @@ from minipaddle.imperative.functions.elementwise import (
     tanh_,
 )
 from minipaddle.imperative.functions.linalg import linear, matmul
+from minipaddle.imperative.functions.rectifier import relu_
 from minipaddle.imperative.functions.reduction import sum as total
 from minipaddle.imperative.functions.shape import reshape
 from minipaddle.imperative.operand import int_list

@@ -1,6 +1,7 @@
 """The functions that users call, one module a family of ops."""
 
 from minipaddle.imperative.functions import (
+    activation,
     arithmetic,
     broadcasting,
     comparison,
@@ -18,6 +19,7 @@ from minipaddle.imperative.functions import (
     products,
     ranges,
     rearrange,
+    rectifier,
     reduction,
     search,
     shape,
@@ -26,6 +28,7 @@ from minipaddle.imperative.functions import (
 )
 
 __all__ = [
+    "activation",
     "arithmetic",
     "broadcasting",
     "comparison",
@@ -43,6 +46,7 @@ __all__ = [
     "products",
     "ranges",
     "rearrange",
+    "rectifier",
     "reduction",
     "search",
     "shape",

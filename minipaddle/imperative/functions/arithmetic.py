@@ -92,9 +92,9 @@ pow = _binary(
     ("[2.0, 3.0]", "[3.0, 2.0]", "[8.0, 9.0]"),
     more=",\n        or an int is raised to a negative int",
 )
-floor_divide_ = bound_inplace("floor_divide_")
-remainder_ = bound_inplace("remainder_")
-pow_ = bound_inplace("pow_")
+floor_divide_ = bound_inplace(floor_divide)
+remainder_ = bound_inplace(remainder)
+pow_ = bound_inplace(pow)
 mod = floor_mod = remainder
 mod_ = floor_mod_ = remainder_
 

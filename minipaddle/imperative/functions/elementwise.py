@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from minipaddle.imperative.dispatch import bound
-from minipaddle.imperative.dispatch import bound_inplace as _inplace
+from minipaddle.imperative.dispatch import bound, bound_inplace
 from minipaddle.imperative.tensor import Tensor
 
 
@@ -135,24 +134,6 @@ def sign(x: Tensor, name: str | None = None) -> Tensor:
 
 
 @bound
-def relu(x: Tensor, name: str | None = None) -> Tensor:
-    """The larger of x and 0; NaN stays NaN, and the gradient at 0 is 0.
-
-    Args:
-        x: Tensor of any shape, float or int.
-        name: Unused; for Paddle's signature.
-
-    Returns:
-        Tensor of x's shape and dtype.
-
-    Example:
-        >>> import minipaddle as paddle
-        >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
-        [0.0, 2.0]
-    """
-
-
-@bound
 def tanh(x: Tensor, name: str | None = None) -> Tensor:
     """Hyperbolic tangent of every element.
 
@@ -265,10 +246,9 @@ def assign(x: Tensor, name: str | None = None) -> Tensor:
     """
 
 
-add_ = _inplace("add_")
-subtract_ = _inplace("subtract_")
-multiply_ = _inplace("multiply_")
-divide_ = _inplace("divide_")
-square_ = _inplace("square_")
-relu_ = _inplace("relu_")
-tanh_ = _inplace("tanh_")
+add_ = bound_inplace(add)
+subtract_ = bound_inplace(subtract)
+multiply_ = bound_inplace(multiply)
+divide_ = bound_inplace(divide)
+square_ = bound_inplace(square)
+tanh_ = bound_inplace(tanh)

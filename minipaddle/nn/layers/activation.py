@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from minipaddle.imperative.functions import elementwise
+from minipaddle.imperative.functions import elementwise, rectifier
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.nn.layer import Layer
 
@@ -24,7 +24,7 @@ class ReLU(Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         """See ``nn.functional.relu``."""
-        return elementwise.relu(x)
+        return rectifier.relu(x)
 
 
 class Tanh(Layer):

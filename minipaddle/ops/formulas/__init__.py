@@ -6,6 +6,7 @@ have the broadcast shape: the engine reduces it to the input's.
 """
 
 from minipaddle.ops.formulas import (
+    activation,
     arithmetic,
     cumulative,
     elementwise,
@@ -15,12 +16,14 @@ from minipaddle.ops.formulas import (
     math,
     padding,
     rearrange,
+    rectifier,
     reduction,
     shape,
     statistics,
 )
 
 __all__ = [
+    "activation",
     "arithmetic",
     "cumulative",
     "elementwise",
@@ -30,6 +33,7 @@ __all__ = [
     "math",
     "padding",
     "rearrange",
+    "rectifier",
     "reduction",
     "shape",
     "statistics",

@@ -1,4 +1,4 @@
-"""Gradients of arithmetic and activations."""
+"""Gradients of arithmetic."""
 
 from __future__ import annotations
 
@@ -41,11 +41,6 @@ def square_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
 @formula
 def sign_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
     return (F.multiply(out_grad, 0.0),)
-
-
-@formula
-def relu_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
-    return (F.multiply(out_grad, F.sign(out)),)  # sign(relu(x)) is 1 where x > 0 and 0 elsewhere
 
 
 @formula

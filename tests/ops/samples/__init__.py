@@ -1,6 +1,7 @@
 """The record of every op by name."""
 
 from tests.ops.samples import (
+    activation,
     arithmetic,
     comparison,
     creation,
@@ -13,6 +14,7 @@ from tests.ops.samples import (
     math,
     padding,
     rearrange,
+    rectifier,
     reduction,
     search,
     shape,
@@ -22,6 +24,7 @@ from tests.ops.samples import (
 from tests.ops.samples.sample import ErrorSample, OpSample, Sample
 
 FAMILIES = (
+    activation,
     arithmetic,
     comparison,
     creation,
@@ -34,6 +37,7 @@ FAMILIES = (
     math,
     padding,
     rearrange,
+    rectifier,
     reduction,
     search,
     shape,

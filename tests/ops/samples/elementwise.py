@@ -1,4 +1,4 @@
-"""Records of arithmetic, activations and copies."""
+"""Records of arithmetic and copies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,6 @@ from tests.ops.samples.sample import (
 
 # Away from the kink by more than the numeric derivative steps.
 AWAY = 0.125
-
-
-def _relu(x):
-    return np.where(x > 0, x, 0 * x)
 
 
 def _copied(x, y):
@@ -55,7 +51,6 @@ SAMPLES = (
     OpSample("divide", lambda x, y: x / y, _quotients(), binary_errors("divide")),
     OpSample("square", lambda x: x * x, singles(), (_NOT_A_TENSOR,)),
     OpSample("sign", np.sign, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,), zero_gradient=True),
-    OpSample("relu", _relu, (*singles(AWAY), _AT_ZERO), (_NOT_A_TENSOR,)),
     OpSample(
         "tanh",
         np.tanh,

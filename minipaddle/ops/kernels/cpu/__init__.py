@@ -1,6 +1,7 @@
 """Kernels on NumPy arrays, one module a family. Importing this registers them."""
 
 from minipaddle.ops.kernels.cpu import (
+    activation,
     arithmetic,
     block,
     comparison,
@@ -8,6 +9,7 @@ from minipaddle.ops.kernels.cpu import (
     creation,
     cumulative,
     elementwise,
+    erf,
     fold,
     joining,
     lerp,
@@ -15,16 +17,20 @@ from minipaddle.ops.kernels.cpu import (
     loss,
     math,
     padding,
+    pointwise,
     rearrange,
+    rectifier,
     reduction,
     search,
     shape,
+    softmax,
     statistics,
     ufunc,
     update,
 )
 
 __all__ = [
+    "activation",
     "arithmetic",
     "block",
     "comparison",
@@ -32,6 +38,7 @@ __all__ = [
     "creation",
     "cumulative",
     "elementwise",
+    "erf",
     "fold",
     "joining",
     "lerp",
@@ -39,10 +46,13 @@ __all__ = [
     "loss",
     "math",
     "padding",
+    "pointwise",
     "rearrange",
+    "rectifier",
     "reduction",
     "search",
     "shape",
+    "softmax",
     "statistics",
     "ufunc",
     "update",

@@ -1,4 +1,4 @@
-"""Arithmetic and activations, element by element.
+"""Arithmetic, element by element.
 
 Large arrays are worked by blocks, on all threads; small ones by one call of NumPy.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.ops.kernels.cpu.copying import copied
-from minipaddle.ops.kernels.cpu.ufunc import LARGE, binary, filled, fused, quiet, unary
+from minipaddle.ops.kernels.cpu.ufunc import binary, fused, quiet, unary
 from minipaddle.ops.op import Array, kernel
 
 binary("add", np.add)
@@ -29,18 +29,7 @@ def _tanh_grad(x_grad: Array, out: Array, out_grad: Array) -> None:
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-def _relu(out: Array, x: Array) -> None:
-    np.maximum(x, x.dtype.type(0), out=out)  # maximum keeps NaN
-
-
 fused("tanh_grad", _tanh_grad)
-
-
-@kernel("relu", "cpu")
-def relu(x: Array) -> Array:
-    if x.nbytes > LARGE:
-        return filled(_relu, x)
-    return np.asarray(np.maximum(x, x.dtype.type(0)))
 
 
 @kernel("cast", "cpu")

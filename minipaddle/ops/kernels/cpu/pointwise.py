@@ -1,0 +1,63 @@
+"""Elementwise kernels of several steps: block by block, on all threads, half types in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from minipaddle.device.dtype import FLOAT32, is_half
+from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.op import Array
+
+# Elements worked at a time: the four or five arrays of a kernel's steps stay in a core's cache.
+# So many are also few enough for BLAS to leave the product in gelu to the thread that asks for it.
+_PIECE = 24 * 1024
+
+
+def pointwise(compute: Callable[..., Any], *operands: Any) -> Array:
+    """``blockwise`` in small pieces, whose ``compute`` never meets a half type.
+
+    Args:
+        compute: Called as ``compute(out, *operands)`` with parts of them, in float32 or float64;
+            it may use ``out`` for steps on the way, and leaves the operands as they are. A half
+            type is rounded once, at the end.
+        operands: Arrays of one dtype, and numbers; the first is an array.
+    """
+    half = is_half(operands[0].dtype)
+
+    def piece(out: Array, *parts: Any) -> None:
+        if not half:
+            compute(out, *parts)
+            return
+        wide = np.empty(out.shape, FLOAT32)
+        compute(wide, *(p.astype(FLOAT32) if isinstance(p, np.ndarray) else p for p in parts))
+        np.copyto(out, wide, casting="same_kind")
+
+    def block(out: Array, *parts: Any) -> None:
+        if out.ndim != 1 or out.size <= _PIECE:
+            piece(out, *parts)
+            return
+        for start in range(0, out.size, _PIECE):
+            at = slice(start, start + _PIECE)
+            piece(out[at], *(p[at] if isinstance(p, np.ndarray) else p for p in parts))
+
+    return blockwise(block, operands)
+
+
+def select(out: Array, factor: Array, ones: Array) -> None:
+    """``out = 1 where ones is 1, factor where it is 0``, exactly and without a branch.
+
+    On signs without a pattern ``np.where`` costs more than ten passes of arithmetic.
+    """
+    np.subtract(1, ones, out=out)
+    np.multiply(out, factor, out=out)
+    np.add(out, ones, out=out)
+
+
+def is_above(x: Array, bound: float) -> Array:
+    """1.0 where ``x > bound``, 0.0 elsewhere, in x's dtype."""
+    out = np.empty_like(x)
+    np.greater(x, bound, out=out, casting="unsafe")
+    return out
