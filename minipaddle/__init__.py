@@ -27,6 +27,12 @@ from minipaddle.imperative.autograd import (
     set_grad_enabled,
 )
 from minipaddle.imperative.conversion import is_tensor, numel, rank, shape, tolist
+from minipaddle.imperative.functions.activation import (
+    erf,
+    erf_,
+    sigmoid,
+    sigmoid_,
+)
 from minipaddle.imperative.functions.arithmetic import (
     add_n,
     atan2,
@@ -427,6 +433,8 @@ __all__ = [
     "enable_grad",
     "equal",
     "equal_all",
+    "erf",
+    "erf_",
     "exp",
     "exp_",
     "expand",
@@ -559,6 +567,8 @@ __all__ = [
     "set_grad_enabled",
     "set_printoptions",
     "shape",
+    "sigmoid",
+    "sigmoid_",
     "sign",
     "sin",
     "sin_",
