@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
 from minipaddle.ops.kernels.cpu.pointwise import is_above, pointwise, select
 from minipaddle.ops.op import Array, kernel
 
@@ -17,7 +17,9 @@ def _relu(out: Array, x: Array) -> None:
 
 @kernel("relu", "cpu")
 def relu(x: Array) -> Array:
-    return blockwise(_relu, (x,))
+    if x.nbytes > BLOCK_BYTES:
+        return blockwise(_relu, (x,))
+    return np.asarray(np.maximum(x, x.dtype.type(0)))
 
 
 def _leaky_relu(out: Array, x: Array, negative_slope: float) -> None:
