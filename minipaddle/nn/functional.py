@@ -1,6 +1,6 @@
 """Functions of ``nn``, without parameters of their own."""
 
-# One name a line would make pages of them.
+# One name a line would make pages of them; python -m tools.public_names writes this.
 # fmt: off
 from minipaddle.imperative.functions.activation import (
     gelu, glu, log_sigmoid, log_softmax, mish, sigmoid, sigmoid_, silu, softmax, softmax_,
