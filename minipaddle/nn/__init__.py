@@ -4,10 +4,12 @@ from minipaddle.nn import functional, initializer
 from minipaddle.nn.layer import Layer
 from minipaddle.nn.layers.activation import ReLU, Tanh
 from minipaddle.nn.layers.container import Sequential
+from minipaddle.nn.layers.embedding import Embedding
 from minipaddle.nn.layers.linear import Linear
 from minipaddle.nn.layers.loss import MSELoss
 
 __all__ = [
+    "Embedding",
     "Layer",
     "Linear",
     "MSELoss",
