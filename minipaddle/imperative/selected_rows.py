@@ -73,7 +73,7 @@ class SelectedRows:
         """The same with each row once, in ascending order."""
         F = namespace(self.place)
         rows = F.unique_values(self.rows)
-        value = F.scatter_rows(F.unique_inverse(self.rows), self.value, len(rows))
+        value = F.scatter_rows(F.unique_inverse(self.rows), self.value, rows.shape[0])
         return SelectedRows(self.place, rows, value, self.height)
 
     def joined(self, other: SelectedRows) -> SelectedRows:
@@ -81,7 +81,7 @@ class SelectedRows:
         concat = namespace(self.place).concat
         rows, value = concat([self.rows, other.rows]), concat([self.value, other.value])
         both = SelectedRows(self.place, rows, value, self.height)
-        return both.merge() if len(rows) > self.height else both
+        return both.merge() if rows.shape[0] > self.height else both
 
     def cleared(self) -> SelectedRows:
         """None of the rows."""

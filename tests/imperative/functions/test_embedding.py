@@ -1,10 +1,14 @@
 """embedding: what Paddle does with it, and sparse gradients wherever a gradient goes."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 import minipaddle as paddle
 from minipaddle.imperative.selected_rows import SelectedRows
+from tests.device.plug import plugged_in
 
 F = paddle.nn.functional
 IDS = np.array([[3, 1], [3, 4]])
@@ -251,10 +255,22 @@ def test_not_finite_gradients_are_found():
         paddle.set_flags({"FLAGS_check_nan_inf": False})
 
 
-def test_copies_leave_the_gradient_behind():
-    import copy
-    import pickle
+def test_on_another_kind_of_device():
+    with plugged_in():
+        weight = paddle.to_tensor(table().numpy(), place="xpu:0", stop_gradient=False)
+        ids = paddle.to_tensor(IDS, place="xpu:0")
+        for _ in range(2):
+            F.embedding(ids, weight, padding_idx=1, sparse=True).sum().backward()
+        assert "rows=[3, 3, 4, 3, 3, 4]" in repr(weight.grad)
+        assert "rows=[3, 4]" in repr(weight.grad.merge())
+        before = weight.numpy()
+        paddle.optimizer.SGD(0.5, parameters=[weight]).step()
+        np.testing.assert_array_equal((before - weight.numpy())[:, 0].round(9), [0, 0, 0, 2, 1, 0])
+        F.embedding(ids, weight, max_norm=0.5)
+        assert np.linalg.norm(weight.numpy()[[1, 3, 4]], axis=1).max() < 0.5 + 1e-6
 
+
+def test_copies_leave_the_gradient_behind():
     weight = table()
     look_up(weight)
     for one in (copy.deepcopy(weight), pickle.loads(pickle.dumps(weight))):
