@@ -30,7 +30,7 @@ from minipaddle.imperative.gradient import (
     fit_gradient,
     saved_tensors,
 )
-from minipaddle.imperative.operand import FUNCTIONS
+from minipaddle.imperative.operand import BOUND
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import namespace
 
@@ -339,19 +339,6 @@ class _Run:
             node.notify()
 
 
-class _Functions:
-    """The bound functions as a namespace F for formulas over tensors."""
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        try:
-            return FUNCTIONS[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-
-_functions = _Functions()
-
-
 class _RecordedRun(_Run):
     """A walk with tensors for gradients, recorded in its turn: ``create_graph=True``."""
 
@@ -359,17 +346,17 @@ class _RecordedRun(_Run):
         return Tensor(array, node.place)
 
     def sum(self, node: Edge, a: Any, b: Any) -> Any:
-        return _functions.add(a, b)
+        return BOUND.add(a, b)
 
     def fit(self, gradient: Any, edge: Edge) -> Any:
-        return fit_gradient(_functions, gradient, gradient.data.shape, edge)
+        return fit_gradient(BOUND, gradient, gradient.data.shape, edge)
 
     def gradients(self, node: GradNode, gradient: Any) -> Iterable[Any]:
         check_runnable(node)
         backward = node.op.backward
         assert backward is not None and backward.formula is not None
         saved = saved_tensors(node)
-        args = (_functions, *saved, gradient, *node.attributes)
+        args = (BOUND, *saved, gradient, *node.attributes)
         if grad_state.interceptor is None:
             result = backward.formula(*args)
         else:
@@ -386,7 +373,7 @@ class _RecordedRun(_Run):
             held = leaf.replaced
             if held is None:
                 held = Tensor(namespace(leaf.place).assign(leaf.read()), leaf.place)
-            gradient = _functions.add(held, gradient)
+            gradient = BOUND.add(held, gradient)
         else:  # its own tensor: the run may hand the same one to several leaves
-            gradient = _functions.assign(gradient)
+            gradient = BOUND.assign(gradient)
         leaf.replace(gradient)

@@ -21,8 +21,21 @@ from minipaddle.device.dtype import (
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import Op, Param
 
-# The bound functions by op name: the F of formulas over tensors. dispatch.bound fills it.
+# The bound functions by op name. dispatch.bound fills it.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+
+class _Bound:
+    """The bound functions as a namespace F, for formulas over tensors."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            return FUNCTIONS[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+BOUND = _Bound()
 
 # Those that stand beside a float tensor as they are.
 NUMBERS = frozenset({float, int})

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.imperative.grad_node import AccumulationNode, grad_state
-from minipaddle.imperative.operand import FUNCTIONS, is_number
+from minipaddle.imperative.operand import BOUND, FUNCTIONS, is_number
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import Op
 
@@ -47,7 +47,7 @@ def follow_write(written: Tensor) -> None:
     for child, parent in itertools.pairwise(line):
         _, op, attributes = child.origin  # type: ignore[misc]
         put_back = op.put_back
-        parent.edge = put_back(_FUNCTIONS, parent, child, *attributes).edge
+        parent.edge = put_back(BOUND, parent, child, *attributes).edge
     current = set(map(id, line))
     for view in views:
         if id(view) in current or view.origin is None or id(view.origin[0]) not in current:
@@ -55,16 +55,6 @@ def follow_write(written: Tensor) -> None:
         parent, op, attributes = view.origin
         view.edge = None if op is None else FUNCTIONS[op.name](parent, *attributes).edge
         current.add(id(view))
-
-
-class _Functions:
-    """The bound functions as the F of put-back rules."""
-
-    def __getattr__(self, name: str) -> Any:
-        return FUNCTIONS[name]
-
-
-_FUNCTIONS = _Functions()
 
 
 def _line(tensor: Tensor) -> list[Tensor]:

@@ -10,7 +10,7 @@ from minipaddle.device.dtype import as_dtype
 from minipaddle.imperative.functions import arithmetic, math
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import to_tensor
-from minipaddle.ops.kernels.cpu import elementwise, ufunc
+from minipaddle.ops.kernels.cpu import ufunc
 from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
 from minipaddle.ops.op import namespace
 from tests.ops.operands import FLOATS
@@ -36,8 +36,7 @@ LARGE = 300_000  # several blocks of float32
 @pytest.fixture
 def in_blocks(monkeypatch):
     """Whatever is larger than one block is cut into blocks."""
-    for module in (ufunc, elementwise):
-        monkeypatch.setattr(module, "LARGE", BLOCK_BYTES)
+    monkeypatch.setattr(ufunc, "LARGE", BLOCK_BYTES)
 
 
 def leaf(values, dtype="float64"):

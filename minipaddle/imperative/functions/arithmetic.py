@@ -7,6 +7,7 @@ from typing import Any
 
 from minipaddle.imperative.dispatch import bound, bound_inplace
 from minipaddle.imperative.functions import comparison, elementwise
+from minipaddle.imperative.functions.rectifier import relu
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor
 
@@ -137,7 +138,7 @@ def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         [0.0, 0.5, 1.0]
     """
     at_zero = elementwise.multiply(comparison.equal(x, 0), y)
-    return elementwise.add(elementwise.relu(elementwise.sign(x)), at_zero)
+    return elementwise.add(relu(elementwise.sign(x)), at_zero)
 
 
 def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:

@@ -7,6 +7,7 @@ import numpy as np
 from minipaddle.imperative.functions import elementwise, reduction, shape
 from minipaddle.imperative.functions.math import sqrt
 from minipaddle.imperative.functions.products import in_float32
+from minipaddle.imperative.functions.rectifier import relu
 from minipaddle.imperative.tensor import Tensor
 
 _UNSET = 9  # Paddle's default of cross: no axis was named
@@ -95,7 +96,7 @@ def _length(x: Tensor, axis: int) -> Tensor:
 
 
 def _at_least(x: Tensor, least: float) -> Tensor:
-    return elementwise.add(elementwise.relu(elementwise.subtract(x, least)), least)
+    return elementwise.add(relu(elementwise.subtract(x, least)), least)
 
 
 def _broadcast_shape(function: str, x: Tensor, y: Tensor) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from minipaddle.device.dtype import FLOATS
@@ -125,15 +126,16 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
     """
 
 
+_WRITABLE: tuple[Callable[..., Tensor], ...] = (
+    abs, neg, exp, expm1, log, log2, log10, log1p, sqrt, rsqrt,
+    reciprocal, sin, cos, tan, asin, acos, atan, sinh, cosh, asinh,
+    acosh, atanh, floor, ceil, trunc, round, logit,
+)  # fmt: skip
 (
     abs_, neg_, exp_, expm1_, log_, log2_, log10_, log1p_, sqrt_, rsqrt_, reciprocal_, sin_, cos_,
     tan_, asin_, acos_, atan_, sinh_, cosh_, asinh_, acosh_, atanh_, floor_, ceil_, trunc_, round_,
     logit_,
-) = map(bound_inplace, (
-    abs, neg, exp, expm1, log, log2, log10, log1p, sqrt, rsqrt,
-    reciprocal, sin, cos, tan, asin, acos, atan, sinh, cosh, asinh,
-    acosh, atanh, floor, ceil, trunc, round, logit,
-))  # fmt: skip
+) = map(bound_inplace, _WRITABLE)  # fmt: skip
 
 
 # ---- bounds ----

@@ -246,6 +246,7 @@ def hardswish(x: Tensor, name: str | None = None) -> Tensor:
     """
 
 
+@bound
 def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
     """X where |x| > ``threshold``, 0 elsewhere.
 
@@ -266,10 +267,9 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         >>> paddle.nn.functional.hardshrink(x).tolist()
         [-1.0, 0.0]
     """
-    _check_threshold("hardshrink", threshold)
-    return x * (relu(x - threshold) + relu(-x - threshold)).sign()
 
 
+@bound
 def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
     """X brought nearer to 0 by ``threshold``; 0 where |x| is no larger.
 
@@ -290,8 +290,6 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
         >>> paddle.nn.functional.softshrink(x).tolist()
         [-0.5, 0.0]
     """
-    _check_threshold("softshrink", threshold)
-    return relu(x - threshold) - relu(-x - threshold)
 
 
 @bound
@@ -317,11 +315,6 @@ def thresholded_relu(
     """
 
 
-def _check_threshold(name: str, threshold: float) -> None:
-    if not threshold >= 0.0:
-        raise ValueError(f"{name}: threshold must be at least 0; got {threshold!r}")
-
-
 relu_ = bound_inplace(relu)
 leaky_relu_ = bound_inplace(leaky_relu)
 elu_ = bound_inplace(elu)
@@ -333,6 +326,4 @@ API = (
     "nn.functional.prelu",
     "nn.functional.selu",
     "nn.functional.celu",
-    "nn.functional.hardshrink",
-    "nn.functional.softshrink",
 )

@@ -56,3 +56,13 @@ def hardswish_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
 @formula
 def thresholded_relu_grad(F: Any, x: Any, out_grad: Any, threshold: float) -> tuple[Any, ...]:
     return (F.multiply(out_grad, _is_above(F, x, threshold)),)
+
+
+@formula
+def hardshrink_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, F.cast(F.not_equal(out, 0), out.dtype)),)
+
+
+@formula
+def softshrink_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, F.cast(F.not_equal(out, 0), out.dtype)),)

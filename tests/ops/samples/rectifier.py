@@ -102,4 +102,18 @@ SAMPLES = (
         ),
         ERRORS,
     ),
+    OpSample(
+        "hardshrink",
+        lambda x, threshold=0.5: np.where(abs(x) > threshold, x, 0),
+        (*_off(singles(), 0.5), *with_attributes(singles(), {"threshold": 0.0})),
+        ERRORS,
+    ),
+    OpSample(
+        "softshrink",
+        lambda x, threshold=0.5: np.sign(x) * np.maximum(abs(x) - threshold, 0),
+        (*_off(singles(), 0.5), *with_attributes(singles(), {"threshold": 0.0})),
+        ERRORS,
+        roundings=lambda x: 1,
+        magnitude=lambda x, threshold=0.5: abs(x) + threshold,
+    ),
 )

@@ -33,16 +33,15 @@ def _scan(x: Array, axis: int | None, dtype: Any, ufunc: Any, backwards: bool = 
     wide = np.float64 if dtype in FLOATS else dtype
 
     def work(share: Iterable[Group]) -> None:
-        with np.errstate(all="ignore"):
-            for o, i, pieces in share:
-                before = None
-                for m in pieces:
-                    block = source[o, m, i].astype(wide)
-                    if before is not None:
-                        block[:, 0] = ufunc(before, block[:, 0])
-                    _accumulate(ufunc, block)
-                    before = block[:, -1].copy()
-                    np.copyto(target[o, m, i], block, casting="unsafe")
+        for o, i, pieces in share:
+            before = None
+            for m in pieces:
+                block = source[o, m, i].astype(wide)
+                if before is not None:
+                    block[:, 0] = ufunc(before, block[:, 0])
+                _accumulate(ufunc, block)
+                before = block[:, -1].copy()
+                np.copyto(target[o, m, i], block, casting="unsafe")
 
     if x.size:
         share_out(work, groups(source.shape, 8))
@@ -101,17 +100,16 @@ def _recurrence(
     out = np.empty(source.shape, compute_dtype(g.dtype))
 
     def work(share: Iterable[Group]) -> None:
-        with np.errstate(all="ignore"):
-            for o, i, pieces in share:
-                after = None
-                for m in reversed(pieces):
-                    sums, ratios = source[o, m, i].astype(np.float64), ratio(o, m, i)
-                    if after is not None:
-                        sums[:, -1] += ratios[:, -1] * after
-                    _solve(sums, ratios[:, : sums.shape[1] - 1])
-                    after = sums[:, 0].copy()
-                    scale(sums, o, m, i)
-                    out[o, m, i] = sums
+        for o, i, pieces in share:
+            after = None
+            for m in reversed(pieces):
+                sums, ratios = source[o, m, i].astype(np.float64), ratio(o, m, i)
+                if after is not None:
+                    sums[:, -1] += ratios[:, -1] * after
+                _solve(sums, ratios[:, : sums.shape[1] - 1])
+                after = sums[:, 0].copy()
+                scale(sums, o, m, i)
+                out[o, m, i] = sums
 
     if g.size:
         share_out(work, groups(source.shape, 8))

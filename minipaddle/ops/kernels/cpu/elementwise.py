@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.ops.kernels.cpu.block import quiet
 from minipaddle.ops.kernels.cpu.copying import copied
-from minipaddle.ops.kernels.cpu.ufunc import binary, fused, quiet, unary
+from minipaddle.ops.kernels.cpu.ufunc import binary, fused, unary
 from minipaddle.ops.op import Array, kernel
 
 binary("add", np.add)

@@ -82,14 +82,13 @@ def fold(
     dtype = compute_dtype(x.dtype)
 
     def work(share: Iterable[Task]) -> list[Array]:
-        with np.errstate(all="ignore"):
-            return [
-                part(
-                    middle[o, m, i].astype(dtype, copy=False),
-                    *(a[o, :, i] for a in beside),
-                )
-                for o, m, i in share
-            ]
+        return [
+            part(
+                middle[o, m, i].astype(dtype, copy=False),
+                *(a[o, :, i] for a in beside),
+            )
+            for o, m, i in share
+        ]
 
     parts = groups(middle.shape, dtype.itemsize)
     tasks = [(group.outer, piece, group.inner) for group in parts for piece in group.pieces]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
 from minipaddle.ops.kernels.cpu.pointwise import is_above, pointwise, select
 from minipaddle.ops.op import Array, kernel
 
@@ -17,7 +17,9 @@ def _relu(out: Array, x: Array) -> None:
 
 @kernel("relu", "cpu")
 def relu(x: Array) -> Array:
-    return blockwise(_relu, (x,))
+    if x.nbytes > BLOCK_BYTES:
+        return blockwise(_relu, (x,))
+    return np.asarray(np.maximum(x, x.dtype.type(0)))
 
 
 def _leaky_relu(out: Array, x: Array, negative_slope: float) -> None:
@@ -174,3 +176,40 @@ def _thresholded_relu(out: Array, x: Array, threshold: float, value: float) -> N
 @kernel("thresholded_relu", "cpu")
 def thresholded_relu(x: Array, threshold: float = 1.0, value: float = 0.0) -> Array:
     return pointwise(_thresholded_relu, x, threshold, value)
+
+
+def _hardshrink(out: Array, x: Array, threshold: float) -> None:
+    np.abs(x, out=out)
+    np.multiply(x, is_above(out, threshold), out=out)
+
+
+@kernel("hardshrink", "cpu")
+def hardshrink(x: Array, threshold: float = 0.5) -> Array:
+    _check_not_negative("threshold", threshold)
+    return pointwise(_hardshrink, x, threshold)
+
+
+def _softshrink(out: Array, x: Array, threshold: float) -> None:
+    np.clip(x, -threshold, threshold, out=out)
+    np.subtract(x, out, out=out)
+
+
+@kernel("softshrink", "cpu")
+def softshrink(x: Array, threshold: float = 0.5) -> Array:
+    _check_not_negative("threshold", threshold)
+    return pointwise(_softshrink, x, threshold)
+
+
+def _where_not_zero(x_grad: Array, out: Array, out_grad: Array) -> None:
+    np.abs(out, out=x_grad)
+    np.multiply(out_grad, is_above(x_grad, 0.0), out=x_grad)
+
+
+@kernel("hardshrink_grad", "cpu")
+def hardshrink_grad(out: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]:
+    return (pointwise(_where_not_zero, out, out_grad),)
+
+
+@kernel("softshrink_grad", "cpu")
+def softshrink_grad(out: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]:
+    return (pointwise(_where_not_zero, out, out_grad),)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise, quiet
 from minipaddle.ops.kernels.cpu.fold import (
     Axis,
     Part,
@@ -33,9 +33,8 @@ def _reduce(
     """``x`` reduced by ``ufunc``, in the computing type; the small ones by NumPy alone."""
     if x.nbytes > BLOCK_BYTES:
         return fold(x, axis, keepdim, part, join or ufunc_join(ufunc))
-    dtype = compute_dtype(x.dtype)
-    with np.errstate(all="ignore"):
-        return np.asarray(ufunc.reduce(x.astype(dtype, copy=False), axis=axis, keepdims=keepdim))
+    x = x.astype(compute_dtype(x.dtype), copy=False)
+    return np.asarray(quiet(ufunc.reduce, x, axis, None, None, keepdim))
 
 
 def _total(x: Array, axis: Axis, keepdim: bool) -> Array:
@@ -51,6 +50,8 @@ def _converted(x: Array, dtype: Any) -> Array:
 
 @kernel("sum", "cpu")
 def sum(x: Array, axis: Axis = None, dtype: Any = None, keepdim: bool = False) -> Array:
+    if dtype is None and x.itemsize >= 4 and x.dtype.kind == "f" and x.nbytes <= BLOCK_BYTES:
+        return np.asarray(quiet(np.add.reduce, x, axis, None, None, keepdim))
     x = _converted(x, dtype)
     return _total(x, axis, keepdim).astype(x.dtype, copy=False)
 

@@ -39,13 +39,12 @@ def _rowwise(
         target, *sources = (np.moveaxis(np.atleast_1d(a), axis, -1) for a in (out, *arrays))
 
     def work(share: Iterable[Block]) -> None:
-        with np.errstate(all="ignore"):
-            for block in share:
-                part = target[block]
-                result = part if wide == out.dtype else np.empty(part.shape, wide)
-                compute(result, *(s[block].astype(wide, copy=False) for s in sources))
-                if result is not part:
-                    np.copyto(part, result, casting="same_kind")
+        for block in share:
+            part = target[block]
+            result = part if wide == out.dtype else np.empty(part.shape, wide)
+            compute(result, *(s[block].astype(wide, copy=False) for s in sources))
+            if result is not part:
+                np.copyto(part, result, casting="same_kind")
 
     for_each_block(work, target.shape[:-1], wide.itemsize * target.shape[-1])
     return out

@@ -5,16 +5,14 @@ Each kernel returns an array, also for 0-d operands, where a NumPy ufunc alone r
 
 from __future__ import annotations
 
-import contextvars
 import functools
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, compute_dtype
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise, quiet
 from minipaddle.ops.op import OPS, Array, kernel
 
 # fill(out, *operands) writes a function of the operands to out.
@@ -26,31 +24,6 @@ Fill = Callable[..., Any]
 LARGE = 4 * 1024 * 1024
 
 NUMBERS = frozenset({bool, int, float})
-
-
-class _Quiet(threading.local):
-    """A context of its own for each thread, in which NumPy has no floating-point warnings on.
-
-    NumPy keeps what it warns of in a context variable. To enter a context costs a tenth of a
-    microsecond; ``np.errstate`` costs as much as the addition of two small arrays.
-    """
-
-    def __init__(self) -> None:
-        context = contextvars.Context()
-        context.run(np.seterr, all="ignore")
-        self.run = context.run
-
-
-_quiet = _Quiet()
-
-
-def quiet(function: Callable[..., Any], *args: Any) -> Any:
-    """``function(*args)`` without NumPy's floating-point warnings: an infinity is a result."""
-    try:
-        return _quiet.run(function, *args)
-    except RuntimeError:  # the context is in use: a finalizer has come between
-        with np.errstate(all="ignore"):
-            return function(*args)
 
 
 def prepared(fill: Fill) -> Fill:
@@ -124,10 +97,7 @@ def binary(name: str, ufunc: np.ufunc) -> None:
         elif x.nbytes > LARGE or y.nbytes > LARGE:
             return blockwise(by_blocks, (x, y))
         else:
-            try:  # as ``quiet`` does, without a call of its own
-                out = _quiet.run(ufunc, x, y)
-            except RuntimeError:
-                out = quiet(ufunc, x, y)
+            out = quiet(ufunc, x, y)
             return out if out.__class__ is np.ndarray else np.asarray(out)
         if like.nbytes > LARGE:
             return blockwise(fill, (x, y))

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blocks, cut
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blocks, cut, quiet
 
 N = BLOCK_BYTES // 8
 
@@ -80,3 +80,17 @@ def test_blocks_cover_more_elements_than_32_bits_count():
     assert parts[0].start == 0
     assert all(a.stop == b.start for a, b in pairwise(parts))
     assert min(parts[-1].stop, size) == size > parts[-1].start
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_an_error_leaves_quiet_and_is_not_tried_again(depth):
+    calls = []
+
+    def fail():
+        calls.append(1)
+        raise RuntimeError("on purpose")
+
+    with pytest.raises(RuntimeError, match="on purpose"):
+        quiet(fail) if depth == 1 else quiet(lambda: quiet(fail))
+    assert calls == [1]
+    assert quiet(np.log, np.zeros(1)) == -np.inf
