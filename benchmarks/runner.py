@@ -22,11 +22,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from benchmarks import outside
+from benchmarks.report import print_rows, print_summary, print_times, summarise
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGS = ROOT / "benchmarks" / "configs"
@@ -107,9 +108,19 @@ class Workers:
             worker.close()
 
 
-# OpenMP threads go on spinning for up to 0.2 s after their work, on cores that the next contender
-# needs.
-SETTLE_SECONDS = 0.25
+class Pace(NamedTuple):
+    """How often and how long contenders run.
+
+    Attributes:
+        rounds: Slices of each contender.
+        slice_seconds: Length of a slice, at least one iteration.
+        settle_seconds: Pause before a slice on several threads: those of OpenMP go on spinning for
+            up to 0.2 s after their work, on cores that the next contender needs.
+    """
+
+    rounds: int
+    slice_seconds: float
+    settle_seconds: float
 
 
 @dataclass
@@ -126,6 +137,8 @@ class Contender:
         """Set up, warm up, and find how many iterations fill a slice."""
         workload, args = entry["workload"], entry.get("args", {})
         self.worker.ask("prepare", case=self.case, workload=workload, args=args)
+        if self.run(1) > slice_seconds:  # one iteration is a slice; the worker is warm
+            return
         self.run(2)
         while (seconds := self.run(self.iterations)) < slice_seconds / 4:
             self.iterations *= 2
@@ -164,7 +177,11 @@ def find_interpreters(peers: list[str]) -> dict[str, str]:
 
 
 def expand(cases: list[dict[str, Any]], workers: Workers) -> Iterator[dict[str, Any]]:
-    """Cases as configured; one with ``each: {arg: workload}`` once for each value that it names."""
+    """Cases as configured; one with ``each: {arg: workload}`` once for each value that it names.
+
+    The workload, of the first contender's framework, returns the values; with a value may come a
+    reason why it cannot be had.
+    """
     for case in cases:
         contenders = {
             label: {"framework": label, **(entry or {})}
@@ -174,31 +191,38 @@ def expand(cases: list[dict[str, Any]], workers: Workers) -> Iterator[dict[str, 
         if "each" not in case:
             yield case
             continue
-        [(arg, workload)] = case["each"].items()
+        [(arg, source)] = case["each"].items()
+        if isinstance(source, str):
+            source = {"workload": source}
         first = next(iter(contenders.values()))
         worker = workers.get(first, case["threads"], case["processes"])
-        for value in worker.ask("call", workload=workload, args={}) if worker else []:
+        print(f"\n{case['name']}  (threads {case['threads']}, processes {case['processes']})")
+        for value in worker.ask("call", **{"args": {}, **source}) if worker else []:
+            value, lacks = [value, ""] if isinstance(value, str) else value
+            if lacks:
+                print(f"  {value:32} skipped: {lacks}")
+                continue
             filled = {
                 label: {**entry, "args": {**entry.get("args", {}), arg: value}}
                 for label, entry in contenders.items()
             }
-            yield {**case, "name": f"{case['name']}: {value}", "contenders": filled}
+            yield {**case, "group": case["name"], "name": value, "contenders": filled}
 
 
-def measure(case: dict[str, Any], workers: Workers, rounds: int, slice_s: float) -> list[Contender]:
+def measure(case: dict[str, Any], workers: Workers, pace: Pace) -> list[Contender]:
     """Give every contender one slice a round; each round starts with another one."""
     contenders: list[Contender] = []
     for label, entry in case["contenders"].items():
         worker = workers.get(entry, case["threads"], case["processes"])
         if worker is not None:
             contender = Contender(label, worker, f"{case['name']}/{label}")
-            contender.prepare(entry, slice_s)
+            contender.prepare(entry, pace.slice_seconds)
             contenders.append(contender)
-    for i in range(rounds):
+    for i in range(pace.rounds):
         start = i % max(1, len(contenders))
         for contender in contenders[start:] + contenders[:start]:
             if case["threads"] * case["processes"] > 1:
-                time.sleep(SETTLE_SECONDS)
+                time.sleep(pace.settle_seconds)
             contender.sample()
     for contender in contenders:
         contender.worker.ask("drop", case=contender.case)
@@ -230,56 +254,11 @@ def compare(case: dict[str, Any], contenders: list[Contender]) -> list[dict[str,
             "median": statistics.median(operation(a, b) for a, b in pairs),
             "limit": wanted.get("limit"),
         }
-        if "each" in case:  # the limit is one for the median of all
-            row["one_of_many"] = True
+        if "each" in case:  # the limit is one for each, or for the median of all
+            row["group"] = case["group"]
+            row["each"] = "limited" if case.get("limit_each") else "median"
         rows.append(row)
     return rows
-
-
-def summarise(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """For each comparison made in several cases, the median over the cases."""
-    summary = []
-    for what in dict.fromkeys(row["what"] for row in rows):
-        same = [row for row in rows if row["what"] == what]
-        medians = {key: statistics.median(row[key] for row in same) for key in ("quiet", "median")}
-        summary.append(
-            {**same[0], **medians, "one_of_many": False, "case": f"median of {len(same)} cases"}
-        )
-    return summary
-
-
-def show(seconds: float) -> str:
-    """A time with the unit that suits it."""
-    for unit, scale in (("us", 1e6), ("ms", 1e3)):
-        if abs(seconds) * scale < 1000:
-            return f"{seconds * scale:.2f} {unit}"
-    return f"{seconds:.2f} s"
-
-
-def print_times(case: dict[str, Any], contenders: list[Contender]) -> None:
-    print(f"\n{case['name']}  (threads {case['threads']}, processes {case['processes']})")
-    for contender in contenders:
-        quiet, median = min(contender.samples), statistics.median(contender.samples)
-        print(f"  {contender.label:24} {show(quiet):>10}  median {show(median):>10}"
-              f"  ({len(contender.samples)} x {contender.iterations})")  # fmt: skip
-
-
-FORMS: dict[str, Callable[[float], str]] = {
-    "difference": show,
-    "ratio": "{:.3f}".format,
-    "parity": "{:.2g}".format,
-}
-
-
-def print_rows(rows: list[dict[str, Any]]) -> None:
-    for row in rows:
-        form = FORMS[row["kind"]]
-        limit = row["limit"]
-        verdict = ""
-        if limit is not None and not row.get("one_of_many"):
-            verdict = f"  limit {form(limit)} {'met' if row['quiet'] <= limit else 'MISSED'}"
-        quiet, median = form(row["quiet"]), form(row["median"])
-        print(f"  {row['what']:32} quiet {quiet:>9}  median {median:>9}{verdict}")
 
 
 def parity(case: dict[str, Any], workers: Workers) -> list[dict[str, Any]]:
@@ -325,8 +304,10 @@ def open_workers(peers: list[str]) -> Iterator[Workers]:
 def run(name: str, peers: list[str], quick: bool) -> dict[str, Any]:
     """Run one benchmark, print it, and return all that was measured."""
     config = read_config(name)
-    rounds = max(3, config.get("rounds", 30) // (6 if quick else 1))
-    slice_seconds = config.get("slice_ms", 20) / 1e3 / (2 if quick else 1)
+    pace = Pace(config.get("rounds", 30), config.get("slice_ms", 20) / 1e3, 0.25)
+    if quick:
+        rounds = config.get("quick_rounds", max(3, pace.rounds // 6))
+        pace = Pace(rounds, pace.slice_seconds / 2, 0.05)
     report: dict[str, Any] = {"name": name, "quick": quick, "machine": machine(), "rows": []}
     print(f"== {config['title']}")
     print("   " + ", ".join(f"{key} {value}" for key, value in report["machine"].items()))
@@ -337,9 +318,10 @@ def run(name: str, peers: list[str], quick: bool) -> dict[str, Any]:
                 rows = parity(case, workers)
                 print(f"\n{case['name']}")
             else:
-                contenders = measure(case, workers, rounds, slice_seconds)
+                contenders = measure(case, workers, pace)
                 rows = compare(case, contenders)
-                print_times(case, contenders)
+                if "each" not in case:
+                    print_times(case, contenders)
             print_rows(rows)
             report["rows"] += rows
         for (_, framework, *_), worker in workers.started.items():
@@ -348,7 +330,7 @@ def run(name: str, peers: list[str], quick: bool) -> dict[str, Any]:
     if config.get("summary"):
         report["summary"] = summarise(report["rows"])
         print(f"\n{config['summary']}")
-        print_rows(report["summary"])
+        print_summary(report["summary"])
     print("   " + ", ".join(report["versions"].values()))
     return report
 

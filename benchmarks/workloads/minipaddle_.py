@@ -2,16 +2,14 @@
 
 import sys
 from collections.abc import Callable
-from functools import reduce
 from pathlib import Path
-from time import perf_counter
-from typing import Any
 
 import minipaddle
 from benchmarks import outside
-from benchmarks.workloads.timing import loop, uniform
+from benchmarks.workloads import large
+from benchmarks.workloads.op_calls import op_call, op_names, op_node
+from benchmarks.workloads.timing import loop
 from minipaddle import distributed as dist
-from minipaddle.ops.op import Op, get_op, namespace
 from minipaddle.utils import load_op
 
 sys.modules["paddle"] = minipaddle  # Paddle's programs run with only the import changed
@@ -31,13 +29,15 @@ from benchmarks.workloads.paddle_ import (  # noqa: E402
 __all__ = [
     "all_reduce",
     "dp",
-    "engine_node",
+    "large_names",
+    "large_op",
     "lerp",
     "lerp_broadcast",
     "linear_net",
     "linear_net_losses",
     "op_call",
     "op_names",
+    "op_node",
     "outside_op",
     "resident_all_reduce",
     "spawn",
@@ -46,25 +46,6 @@ __all__ = [
 ]
 
 Run = Callable[[int], float]
-
-SQUARE = [4, 4]
-# What each case, named after its op, is called with: shapes of tensors, numbers; attributes.
-CALLS: dict[str, tuple[list[Any], list[Any]]] = {
-    "add": ([SQUARE, SQUARE], []),
-    "lerp": ([SQUARE, SQUARE, SQUARE], []),
-    "lerp with a number": ([SQUARE, SQUARE, 0.3], []),
-    "linear": ([SQUARE, SQUARE, [4]], []),
-    "matmul": ([SQUARE, SQUARE], []),
-    "mean": ([SQUARE], []),
-    "mse_loss": ([SQUARE, SQUARE], []),
-    "multiply": ([SQUARE, SQUARE], []),
-    "multiply by a number": ([SQUARE, 2.0], []),
-    "relu": ([SQUARE], []),
-    "reshape": ([SQUARE], [(16,)]),
-    "square": ([SQUARE], []),
-    "subtract": ([SQUARE, SQUARE], []),
-    "sum": ([SQUARE], []),
-}
 
 
 def version() -> str:
@@ -91,57 +72,37 @@ def resident_all_reduce(megabytes: int) -> Run:
     return loop(step)
 
 
-def op_names() -> list[str]:
-    return sorted(CALLS)
+def large_names() -> list[tuple[str, str]]:
+    """The cases of `large`, each with the reason why it cannot be run, or ""."""
+
+    def lacks(name: str) -> str:
+        operands = [minipaddle.to_tensor(array) for array in large.arrays(name, 2)]
+        try:
+            large.CASES[name].paddle(minipaddle, *operands)
+        except AttributeError as error:
+            return str(error).partition(";")[0]
+        return ""
+
+    return [(name, lacks(name)) for name in large.CASES]
 
 
-def op_call(op: str, mode: str) -> Run:
-    """One call on tiny arrays: ``recorded``, ``plain`` (nothing recorded) or ``kernel`` alone."""
-    shapes, attributes = CALLS[op]
-    declared = get_op(op.split()[0])
-    operands = [
-        shape if isinstance(shape, float) else minipaddle.to_tensor(uniform(shape, "float32", 1))
-        for shape in shapes
-    ]
-    if mode == "kernel":
-        return loop(kernel_call(declared, operands, attributes))
-    operands[0].stop_gradient = mode != "recorded"
-    function = public_function(declared)
-    return loop(lambda: function(*operands, *attributes))
+def large_op(case: str, size: int, mode: str) -> Run:
+    """A call on large arrays: ``forward``, or with the gradient of every float operand."""
+    function = large.CASES[case].paddle
+    operands = [minipaddle.to_tensor(array) for array in large.arrays(case, size)]
+    if mode == "forward":
+        return loop(lambda: function(minipaddle, *operands))
+    inputs = [x for x in operands if x.dtype == minipaddle.float32]
+    for x in inputs:
+        x.stop_gradient = False
+    cotangent = minipaddle.ones_like(function(minipaddle, *operands))
 
+    def step() -> None:
+        function(minipaddle, *operands).backward(cotangent)
+        for x in inputs:
+            x.clear_grad()
 
-def kernel_call(op: Op, operands: list[Any], attributes: list[Any]) -> Callable[[], Any]:
-    """The op's kernel with the arrays and all attributes that it takes."""
-    arrays = [operand if isinstance(operand, float) else operand.data for operand in operands]
-    defaults = [param.default for param in op.params][len(arrays) + len(attributes) :]
-    kernel = op.kernels[operands[0].place]
-    arguments = [*arrays, *attributes, *defaults]
-    return lambda: kernel(*arguments)
-
-
-def public_function(op: Op) -> Callable[..., Any]:
-    return reduce(getattr, op.api[0].split("."), minipaddle)
-
-
-def engine_node(mode: str) -> Run:
-    """Backward through a chain of additions, per node; or what the gradient's rule alone takes."""
-    x = minipaddle.to_tensor(uniform(SQUARE, "float32", 1), stop_gradient=False)
-    other = minipaddle.to_tensor(uniform(SQUARE, "float32", 2))
-    cotangent = minipaddle.ones(SQUARE)
-    if mode == "kernel":
-        gradient = get_op("add").backward.table[x.place]
-        functions, array = namespace(x.place), cotangent.data
-        return loop(lambda: gradient.function(functions, array))
-
-    def run(nodes: int) -> float:
-        out = x
-        for _ in range(nodes):
-            out = out + other
-        begin = perf_counter()
-        out.backward(cotangent)
-        return perf_counter() - begin
-
-    return run
+    return loop(step)
 
 
 def outside_op(file: str, op: str, number: int, mode: str) -> Run:

@@ -12,6 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from benchmarks.workloads import large
 from benchmarks.workloads.timing import (
     LEARNING_RATE,
     POOL,
@@ -113,6 +114,25 @@ def all_reduce(megabytes: int) -> Run:
 
 
 resident_all_reduce = all_reduce  # gloo has no buffer of its own to offer
+
+
+def large_op(case: str, size: int, mode: str) -> Run:
+    """A call on large arrays: ``forward``, or with the gradient of every float operand."""
+    function = large.CASES[case].torch or large.CASES[case].paddle
+    operands = [torch.from_numpy(array) for array in large.arrays(case, size)]
+    if mode == "forward":
+        return loop(lambda: function(torch, *operands))
+    inputs = [x for x in operands if x.dtype == torch.float32]
+    for x in inputs:
+        x.requires_grad_()
+    cotangent = torch.ones_like(function(torch, *operands))
+
+    def step() -> None:
+        function(torch, *operands).backward(cotangent)
+        for x in inputs:
+            x.grad = None
+
+    return loop(step)
 
 
 def outside_op(file: str, op: str, number: int, mode: str) -> Run:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import runner
+from benchmarks import report, runner
 from benchmarks.runner import Contender, Worker
 
 CONFIGS = sorted(path.stem for path in runner.CONFIGS.glob("*.yaml"))
@@ -47,22 +47,62 @@ def test_a_row_without_its_peer_is_left_out():
     assert runner.compare(case, [contender("a", [1.0])]) == []
 
 
-def test_summary_is_the_median_over_cases():
-    case = {"each": {}, "compare": [{"difference": ["a", "b"], "limit": 5.0}]}
+def many(limit_each=False):
+    """Rows of twenty cases, whose differences are 1 to 20 s."""
+    case = {"each": {}, "limit_each": limit_each, "group": "ops"}
+    case["compare"] = [{"difference": ["a", "b"], "limit": 12.0}]
     rows = []
-    for value in (1.0, 2.0, 9.0):
-        found = [contender("a", [value]), contender("b", [0.0])]
+    for value in range(1, 21):
+        found = [contender("a", [value]), contender("b", [0])]
         rows += runner.compare({**case, "name": f"op {value}"}, found)
-    [row] = runner.summarise(rows)
-    assert row["quiet"] == 2.0
-    assert rows[0]["one_of_many"] and not row["one_of_many"]
+    return rows
+
+
+def test_summary_has_the_median_and_the_worst_of_the_cases(capsys):
+    [row] = report.summarise(many())
+    assert row["quiet"] == 10.5
+    assert row["p95"] == 19
+    assert row["worst"] == ["op 20", 20]
+    assert row["case"] == "ops: median of 20 cases"
+    report.print_rows(many())
+    assert "limit" not in capsys.readouterr().out  # it is one for the median
+    report.print_summary([row])
+    assert "limit 12.00 s met" in capsys.readouterr().out
+
+
+def test_a_limit_for_each_case_is_missed_by_some(capsys):
+    rows = many(limit_each=True)
+    report.print_rows(rows)
+    assert capsys.readouterr().out.count("MISSED") == 8
+    report.print_summary(report.summarise(rows))
+    assert "limit 12.00 s MISSED by 8" in capsys.readouterr().out
+
+
+def test_each_group_of_cases_has_its_summary():
+    rows = [{**row, "group": group} for group in ("forward", "both") for row in many()]
+    assert [row["case"].split(":")[0] for row in report.summarise(rows)] == ["forward", "both"]
+
+
+def test_a_case_that_cannot_be_had_is_skipped_with_the_reason(monkeypatch, capsys):
+    class Lister:
+        def ask(self, do, workload, args):
+            assert (do, workload, args) == ("call", "names", {"kind": 1})
+            return ["one", ["two", ""], ["three", "there is no such op"]]
+
+    monkeypatch.setattr(runner.Workers, "get", lambda *args: Lister())
+    case = {"name": "ops", "each": {"op": {"workload": "names", "args": {"kind": 1}}}}
+    case["contenders"] = {"a": {"workload": "w", "args": {"n": 2}}}
+    found = list(runner.expand([case], runner.Workers({})))
+    assert [(c["group"], c["name"]) for c in found] == [("ops", "one"), ("ops", "two")]
+    assert found[1]["contenders"]["a"]["args"] == {"n": 2, "op": "two"}
+    assert "three" in (out := capsys.readouterr().out) and "skipped: there is no such op" in out
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(2.5e-6, "2.50 us"), (2.5e-3, "2.50 ms"), (2.5, "2.50 s")]
 )
 def test_times_are_shown_in_the_unit_that_suits(seconds, text):
-    assert runner.show(seconds) == text
+    assert report.show(seconds) == text
 
 
 def test_worker_prepares_runs_and_drops(worker):
@@ -95,7 +135,7 @@ def test_contenders_take_turns(monkeypatch):
     monkeypatch.setattr(runner.Workers, "get", lambda *args: Recorder())
     case = {"name": "c", "threads": 1, "processes": 1}
     case["contenders"] = {"a": {"workload": "w"}, "b": {"workload": "w"}}
-    runner.measure(case, workers, rounds=3, slice_s=0.02)
+    runner.measure(case, workers, runner.Pace(3, 0.02, 0.0))
     slices = [name for do, name in asked if do == "run"][-6:]
     assert slices == ["c/a", "c/b", "c/b", "c/a", "c/a", "c/b"]
 
@@ -134,7 +174,11 @@ def test_own_linear_net_learns_as_numpy_does():
 def short(monkeypatch, tmp_path: Path, name: str) -> dict:
     """Run a benchmark with the least that it can do; return what it saved."""
     config = runner.read_config(name)
-    config |= {"rounds": 3, "slice_ms": 0.5}
+    config |= {"rounds": 3, "slice_ms": 0.5, "quick_rounds": 1}
+    for case in config["cases"]:
+        for entry in case["contenders"].values():
+            if "size" in (entry or {}).get("args", {}):
+                entry["args"]["size"] = 32
     monkeypatch.setattr(runner, "read_config", lambda _: config)
     monkeypatch.setattr(runner, "RESULTS", tmp_path)
     monkeypatch.delenv(runner.PEERS_VARIABLE, raising=False)
@@ -143,18 +187,18 @@ def short(monkeypatch, tmp_path: Path, name: str) -> dict:
 
 
 def test_linear_net_runs_without_peers(monkeypatch, tmp_path, capsys):
-    report = short(monkeypatch, tmp_path, "linear_net")
-    assert [row["what"] for row in report["rows"]] == ["minipaddle / numpy"]
+    saved = short(monkeypatch, tmp_path, "linear_net")
+    assert [row["what"] for row in saved["rows"]] == ["minipaddle / numpy"]
     printed = capsys.readouterr().out
-    assert "cores" in printed and "numpy" in report["versions"]
+    assert "cores" in printed and "numpy" in saved["versions"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(CONFIGS) - {"linear_net", "paddle_parity"}))
 def test_every_benchmark_runs_without_peers(monkeypatch, tmp_path, name):
-    report = short(monkeypatch, tmp_path, name)
-    assert "minipaddle" in report["versions"] or name == "import_time"
-    assert report["rows"] or name == "allreduce"
+    saved = short(monkeypatch, tmp_path, name)
+    assert "minipaddle" in saved["versions"] or name == "import_time"
+    assert saved["rows"] or name in ("allreduce", "large")
 
 
 def test_parity_without_paddle_says_what_it_needs(monkeypatch):

@@ -1,5 +1,7 @@
 """The README shows what was measured, and nothing else."""
 
+import json
+
 from benchmarks import runner, table
 
 
@@ -7,3 +9,14 @@ def test_the_readme_has_the_table_of_the_saved_results():
     page = (runner.ROOT / "README.md").read_text("utf-8")
     shown = page.partition("<!-- benchmarks -->")[2].partition("<!-- /benchmarks -->")[0]
     assert shown.strip().splitlines() == table.lines()
+
+
+def test_a_summary_names_the_worst_and_what_was_not_saved_is_left_out(tmp_path, monkeypatch):
+    row = {"case": "forward: median of 60 cases", "what": "minipaddle / torch", "kind": "ratio"}
+    row |= {"quiet": 0.8, "median": 0.9, "p95": 1.5, "worst": ["sum, axis 0", 1.75]}
+    (tmp_path / "large.json").write_text(json.dumps({"rows": [], "summary": [row]}))
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    assert table.lines()[2:] == [
+        "| `large`: forward: median of 60 cases, 95% 1.50, worst 1.75 (sum, axis 0) "
+        "| minipaddle / torch | 0.80 | 0.90 |"
+    ]
