@@ -22,10 +22,10 @@ from minipaddle.imperative.functions.rectifier import (
 # fmt: off
 __all__ = [
     "celu", "cosine_similarity", "diag_embed", "elu", "elu_", "embedding", "gelu", "glu",
-    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu",
-    "leaky_relu_", "linear", "log_sigmoid", "log_softmax", "mish", "mse_loss", "pad", "prelu",
-    "relu", "relu6", "relu_", "selu", "sigmoid", "sigmoid_", "silu", "softmax", "softmax_",
-    "softplus", "softshrink", "softsign", "swish", "tanh", "tanh_", "tanhshrink",
-    "thresholded_relu", "thresholded_relu_",
+    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_",
+    "linear", "log_sigmoid", "log_softmax", "mish", "mse_loss", "pad", "prelu", "relu", "relu6",
+    "relu_", "selu", "sigmoid", "sigmoid_", "silu", "softmax", "softmax_", "softplus",
+    "softshrink", "softsign", "swish", "tanh", "tanh_", "tanhshrink", "thresholded_relu",
+    "thresholded_relu_",
 ]
 # fmt: on
