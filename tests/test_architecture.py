@@ -61,6 +61,7 @@ ORDER = {
                              "rearrange", "padding", "joining", "ranges", "products", "matrices",
                              "geometry", "einsum"],
     "nn": ["initializer", "parameter", "layer", "functional", "clip", "layers"],
+    "nn.layers": ["activation", "rectifier"],
     "optimizer": ["lr", "optimizer", "sgd", "adam"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",
                     "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",

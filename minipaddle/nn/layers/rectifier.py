@@ -76,7 +76,7 @@ class Hardswish(Activation):
 
     Example:
         >>> import minipaddle as paddle
-        >>> paddle.nn.Hardswish()(paddle.to_tensor([-4.0, 4.0])).tolist()
+        >>> paddle.nn.Hardswish()(paddle.to_tensor([0.0, 4.0])).tolist()
         [0.0, 4.0]
     """
 
