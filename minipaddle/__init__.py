@@ -16,6 +16,12 @@ from minipaddle.device.backend import Place, get_device, get_place, seed, set_de
 from minipaddle.device.dtype import BY_NAME, get_default_dtype, set_default_dtype
 from minipaddle.device.dtype import bfloat16 as _bfloat16
 from minipaddle.device.flags import get_flags, set_flags
+from minipaddle.device.rng_state import (
+    get_cuda_rng_state,
+    get_rng_state,
+    set_cuda_rng_state,
+    set_rng_state,
+)
 from minipaddle.distributed.parallel import DataParallel
 from minipaddle.imperative import hints as _hints
 from minipaddle.imperative import methods as _methods  # noqa: F401 - puts methods on Tensor
@@ -94,10 +100,7 @@ from minipaddle.imperative.functions.comparison import (
 )
 from minipaddle.imperative.functions.creation import (
     full,
-    normal,
     ones,
-    randn,
-    uniform,
     zeros,
 )
 from minipaddle.imperative.functions.cumulative import (
@@ -128,6 +131,13 @@ from minipaddle.imperative.functions.elementwise import (
     subtract_,
     tanh,
     tanh_,
+)
+from minipaddle.imperative.functions.filling import (
+    bernoulli_,
+    geometric_,
+    log_normal_,
+    normal_,
+    uniform_,
 )
 from minipaddle.imperative.functions.geometry import (
     cross,
@@ -228,6 +238,19 @@ from minipaddle.imperative.functions.products import (
     mv,
     outer,
 )
+from minipaddle.imperative.functions.random import (
+    log_normal,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    standard_normal,
+    uniform,
+)
 from minipaddle.imperative.functions.ranges import (
     arange,
     empty,
@@ -262,6 +285,13 @@ from minipaddle.imperative.functions.reduction import (
     nansum,
     prod,
     sum,
+)
+from minipaddle.imperative.functions.sampling import (
+    bernoulli,
+    binomial,
+    multinomial,
+    poisson,
+    standard_gamma,
 )
 from minipaddle.imperative.functions.search import (
     argmax,
@@ -379,6 +409,9 @@ __all__ = [
     "atleast_3d",
     "autograd",
     "baddbmm",
+    "bernoulli",
+    "bernoulli_",
+    "binomial",
     "bitwise_and",
     "bitwise_left_shift",
     "bitwise_not",
@@ -452,10 +485,13 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "geometric_",
+    "get_cuda_rng_state",
     "get_default_dtype",
     "get_device",
     "get_flags",
     "get_place",
+    "get_rng_state",
     "grad",
     "greater_equal",
     "greater_than",
@@ -490,6 +526,8 @@ __all__ = [
     "log10",
     "log10_",
     "log_",
+    "log_normal",
+    "log_normal_",
     "logcumsumexp",
     "logical_and",
     "logical_not",
@@ -510,6 +548,7 @@ __all__ = [
     "mod",
     "mod_",
     "moveaxis",
+    "multinomial",
     "multiply",
     "multiply_",
     "mv",
@@ -523,17 +562,25 @@ __all__ = [
     "nonzero",
     "norm",
     "normal",
+    "normal_",
     "not_equal",
     "numel",
     "ones",
     "ones_like",
     "optimizer",
     "outer",
+    "poisson",
     "pow",
     "pow_",
     "prod",
     "rad2deg",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
     "randn",
+    "randn_like",
+    "randperm",
     "rank",
     "reciprocal",
     "reciprocal_",
@@ -552,11 +599,13 @@ __all__ = [
     "scale_",
     "searchsorted",
     "seed",
+    "set_cuda_rng_state",
     "set_default_dtype",
     "set_device",
     "set_flags",
     "set_grad_enabled",
     "set_printoptions",
+    "set_rng_state",
     "shape",
     "sign",
     "sin",
@@ -571,6 +620,8 @@ __all__ = [
     "square_",
     "squeeze",
     "stack",
+    "standard_gamma",
+    "standard_normal",
     "std",
     "strided_slice",
     "subtract",
@@ -599,6 +650,7 @@ __all__ = [
     "unbind",
     "unflatten",
     "uniform",
+    "uniform_",
     "unique",
     "unique_consecutive",
     "unsqueeze",

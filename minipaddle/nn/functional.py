@@ -1,5 +1,12 @@
 """Functions of ``nn``, without parameters of their own."""
 
+from minipaddle.imperative.functions.dropout import (
+    alpha_dropout,
+    dropout,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
 from minipaddle.imperative.functions.elementwise import (
     relu,
     relu_,
@@ -19,8 +26,13 @@ from minipaddle.imperative.functions.padding import (
 )
 
 __all__ = [
+    "alpha_dropout",
     "cosine_similarity",
     "diag_embed",
+    "dropout",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
     "linear",
     "mse_loss",
     "pad",

@@ -5,7 +5,7 @@ import pytest
 
 from minipaddle.device.backend import get_place, seed, set_device
 from minipaddle.device.generator import Generator
-from minipaddle.imperative.functions.creation import normal, randn, uniform
+from minipaddle.imperative.functions.random import normal, randn, uniform
 from tests.device.plug import plugged_in
 
 
