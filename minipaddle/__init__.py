@@ -17,6 +17,12 @@ from minipaddle.device.backend import Place, get_device, get_place, seed, set_de
 from minipaddle.device.dtype import BY_NAME, get_default_dtype, set_default_dtype
 from minipaddle.device.dtype import bfloat16 as _bfloat16
 from minipaddle.device.flags import get_flags, set_flags
+from minipaddle.device.rng_state import (
+    get_cuda_rng_state,
+    get_rng_state,
+    set_cuda_rng_state,
+    set_rng_state,
+)
 from minipaddle.imperative import hints as _hints
 from minipaddle.imperative import methods as _methods  # noqa: F401 - puts methods on Tensor
 from minipaddle.imperative.autograd import (
@@ -46,12 +52,15 @@ from minipaddle.imperative.functions.comparison import (
     is_integer, isclose, isfinite, isinf, isnan, less_equal, less_than, logical_and, logical_not,
     logical_or, logical_xor, not_equal,
 )
-from minipaddle.imperative.functions.creation import full, normal, ones, randn, uniform, zeros
+from minipaddle.imperative.functions.creation import full, ones, zeros
 from minipaddle.imperative.functions.cumulative import cumprod, cumsum, diff, logcumsumexp
 from minipaddle.imperative.functions.einsum import einsum, tensordot
 from minipaddle.imperative.functions.elementwise import (
     add, add_, assign, cast, divide, divide_, lerp, lerp_, multiply, multiply_, sign, square,
     square_, subtract, subtract_, tanh, tanh_,
+)
+from minipaddle.imperative.functions.filling import (
+    bernoulli_, geometric_, log_normal_, normal_, uniform_,
 )
 from minipaddle.imperative.functions.geometry import cross
 from minipaddle.imperative.functions.joining import (
@@ -68,6 +77,10 @@ from minipaddle.imperative.functions.math import (
 from minipaddle.imperative.functions.matrices import kron, trace
 from minipaddle.imperative.functions.padding import diag, diag_embed, diagflat
 from minipaddle.imperative.functions.products import addmm, baddbmm, bmm, dot, inner, mm, mv, outer
+from minipaddle.imperative.functions.random import (
+    log_normal, normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm,
+    standard_normal, uniform,
+)
 from minipaddle.imperative.functions.ranges import (
     arange, empty, empty_like, eye, full_like, linspace, logspace, ones_like, tril_indices,
     triu_indices, zeros_like,
@@ -77,6 +90,9 @@ from minipaddle.imperative.functions.rearrange import (
 )
 from minipaddle.imperative.functions.reduction import (
     all, amax, amin, any, max, mean, min, nanmean, nansum, prod, sum,
+)
+from minipaddle.imperative.functions.sampling import (
+    bernoulli, binomial, multinomial, poisson, standard_gamma,
 )
 from minipaddle.imperative.functions.search import (
     argmax, argmin, argsort, bucketize, count_nonzero, nonzero, searchsorted, unique,
@@ -145,34 +161,38 @@ __all__ = [
     "acos_", "acosh", "acosh_", "add", "add_", "add_n", "addmm", "all", "allclose", "amax", "amin",
     "any", "arange", "argmax", "argmin", "argsort", "asin", "asin_", "asinh", "asinh_", "assign",
     "atan", "atan2", "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d", "atleast_3d",
-    "autograd", "baddbmm", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bmm", "bool", "broadcast_shape", "broadcast_tensors",
-    "broadcast_to", "bucketize", "cast", "ceil", "ceil_", "chunk", "clip", "clip_", "column_stack",
-    "concat", "cos", "cos_", "cosh", "cosh_", "count_nonzero", "crop", "cross", "cumprod",
-    "cumsum", "deg2rad", "device", "diag", "diag_embed", "diagflat", "diagonal", "diff", "dist",
-    "distributed", "divide", "divide_", "dot", "dstack", "einsum", "empty", "empty_like",
-    "enable_grad", "equal", "equal_all", "erf", "erf_", "exp", "exp_", "expand", "expand_as",
-    "expm1", "expm1_", "eye", "flatten", "flip", "float16", "float32", "float64", "floor",
-    "floor_", "floor_divide", "floor_divide_", "floor_mod", "floor_mod_", "fmax", "fmin", "frac",
-    "from_dlpack", "from_numpy", "full", "full_like", "get_default_dtype", "get_device",
-    "get_flags", "get_place", "grad", "greater_equal", "greater_than", "heaviside", "hstack",
-    "hypot", "inner", "int16", "int32", "int64", "int8", "is_empty", "is_floating_point",
-    "is_grad_enabled", "is_integer", "is_tensor", "isclose", "isfinite", "isinf", "isnan", "kron",
-    "lerp", "lerp_", "less_equal", "less_than", "linalg", "linspace", "log", "log10", "log10_",
-    "log1p", "log1p_", "log2", "log2_", "log_", "logcumsumexp", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logit", "logit_", "logspace", "logsumexp", "matmul", "max",
-    "maximum", "mean", "meshgrid", "min", "minimum", "mm", "mod", "mod_", "moveaxis", "multiply",
-    "multiply_", "mv", "nanmean", "nansum", "narrow", "neg", "neg_", "nn", "no_grad", "nonzero",
-    "norm", "normal", "not_equal", "numel", "ones", "ones_like", "optimizer", "outer", "pow",
-    "pow_", "prod", "rad2deg", "randn", "rank", "reciprocal", "reciprocal_", "remainder",
+    "autograd", "baddbmm", "bernoulli", "bernoulli_", "binomial", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm",
+    "bool", "broadcast_shape", "broadcast_tensors", "broadcast_to", "bucketize", "cast", "ceil",
+    "ceil_", "chunk", "clip", "clip_", "column_stack", "concat", "cos", "cos_", "cosh", "cosh_",
+    "count_nonzero", "crop", "cross", "cumprod", "cumsum", "deg2rad", "device", "diag",
+    "diag_embed", "diagflat", "diagonal", "diff", "dist", "distributed", "divide", "divide_",
+    "dot", "dstack", "einsum", "empty", "empty_like", "enable_grad", "equal", "equal_all", "erf",
+    "erf_", "exp", "exp_", "expand", "expand_as", "expm1", "expm1_", "eye", "flatten", "flip",
+    "float16", "float32", "float64", "floor", "floor_", "floor_divide", "floor_divide_",
+    "floor_mod", "floor_mod_", "fmax", "fmin", "frac", "from_dlpack", "from_numpy", "full",
+    "full_like", "geometric_", "get_cuda_rng_state", "get_default_dtype", "get_device",
+    "get_flags", "get_place", "get_rng_state", "grad", "greater_equal", "greater_than",
+    "heaviside", "hstack", "hypot", "inner", "int16", "int32", "int64", "int8", "is_empty",
+    "is_floating_point", "is_grad_enabled", "is_integer", "is_tensor", "isclose", "isfinite",
+    "isinf", "isnan", "kron", "lerp", "lerp_", "less_equal", "less_than", "linalg", "linspace",
+    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_normal",
+    "log_normal_", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logit", "logit_", "logspace", "logsumexp", "matmul", "max", "maximum", "mean", "meshgrid",
+    "min", "minimum", "mm", "mod", "mod_", "moveaxis", "multinomial", "multiply", "multiply_",
+    "mv", "nanmean", "nansum", "narrow", "neg", "neg_", "nn", "no_grad", "nonzero", "norm",
+    "normal", "normal_", "not_equal", "numel", "ones", "ones_like", "optimizer", "outer",
+    "poisson", "pow", "pow_", "prod", "rad2deg", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "rank", "reciprocal", "reciprocal_", "remainder",
     "remainder_", "repeat_interleave", "reshape", "roll", "rot90", "round", "round_", "row_stack",
-    "rsqrt", "rsqrt_", "scale", "scale_", "searchsorted", "seed", "set_default_dtype",
-    "set_device", "set_flags", "set_grad_enabled", "set_printoptions", "shape", "sigmoid",
-    "sigmoid_", "sign", "sin", "sin_", "sinh", "sinh_", "slice", "split", "sqrt", "sqrt_",
-    "square", "square_", "squeeze", "stack", "std", "strided_slice", "subtract", "subtract_",
-    "sum", "swapaxes", "t", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile",
-    "to_tensor", "tolist", "trace", "transpose", "tril", "tril_indices", "triu", "triu_indices",
-    "trunc", "trunc_", "uint8", "unbind", "unflatten", "uniform", "unique", "unique_consecutive",
+    "rsqrt", "rsqrt_", "scale", "scale_", "searchsorted", "seed", "set_cuda_rng_state",
+    "set_default_dtype", "set_device", "set_flags", "set_grad_enabled", "set_printoptions",
+    "set_rng_state", "shape", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "sinh", "sinh_",
+    "slice", "split", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "standard_gamma",
+    "standard_normal", "std", "strided_slice", "subtract", "subtract_", "sum", "swapaxes", "t",
+    "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile", "to_tensor", "tolist",
+    "trace", "transpose", "tril", "tril_indices", "triu", "triu_indices", "trunc", "trunc_",
+    "uint8", "unbind", "unflatten", "uniform", "uniform_", "unique", "unique_consecutive",
     "unsqueeze", "utils", "var", "view", "view_as", "vstack", "zeros", "zeros_like",
 ]
 # fmt: on

@@ -13,6 +13,13 @@ from minipaddle.device.backend import (
     set_device,
 )
 from minipaddle.device.generator import Generator
+from minipaddle.device.rng_state import (
+    fork_rng,
+    get_cuda_rng_state,
+    get_rng_state,
+    set_cuda_rng_state,
+    set_rng_state,
+)
 
 __all__ = [
     "Backend",
@@ -20,10 +27,15 @@ __all__ = [
     "Place",
     "cpu",
     "current_place",
+    "fork_rng",
     "get_backend",
+    "get_cuda_rng_state",
     "get_device",
     "get_place",
+    "get_rng_state",
     "known_backends",
     "register_backend",
+    "set_cuda_rng_state",
     "set_device",
+    "set_rng_state",
 ]

@@ -217,6 +217,11 @@ def _new_place(kind: str, index: int) -> Place:
         return _places.setdefault((kind, index), Place(backend, index))
 
 
+def made_places() -> list[Place]:
+    """The places that this process has named so far."""
+    return list(_places.values())
+
+
 def current_place() -> Place:
     """The place where new tensors are made."""
     return _current if _current is not None else get_place("cpu")
@@ -265,6 +270,10 @@ def get_device() -> str:
 def seed(value: int) -> Generator:
     """Restarts the random sequence of every place, also of those first used later.
 
+    A process that was never given a seed has sequences of its own, a spawned rank too: seed each
+    by its rank, or all alike. A forked process goes on with a copy of its parent's sequences and
+    draws the same numbers, until it calls ``seed``.
+
     Args:
         value: A non-negative int.
 
@@ -282,6 +291,6 @@ def seed(value: int) -> Generator:
     global _seed
     Generator().manual_seed(value)  # refuses a bad value before anything has changed
     _seed = int(value)
-    for place in list(_places.values()):
+    for place in made_places():
         place.generator.manual_seed(_seed)
     return current_place().generator

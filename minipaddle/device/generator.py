@@ -38,5 +38,12 @@ class Generator:
         return dict(self.bits.bit_generator.state)
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Continues the sequence from ``state``, a value of ``get_state``."""
-        self.bits.bit_generator.state = state
+        """Continues the sequence from ``state``, a value of ``get_state``.
+
+        Raises:
+            ValueError: It is none.
+        """
+        try:
+            self.bits.bit_generator.state = state
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
+            raise ValueError(f"state must be what get_state() returned; got {state!r}") from error

@@ -9,6 +9,9 @@ from minipaddle.nn.layers.activation import (
     Tanh, Tanhshrink,
 )
 from minipaddle.nn.layers.container import Sequential
+from minipaddle.nn.layers.dropout import (
+    AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout,
+)
 from minipaddle.nn.layers.embedding import Embedding
 from minipaddle.nn.layers.linear import Linear
 from minipaddle.nn.layers.loss import MSELoss
@@ -18,7 +21,8 @@ from minipaddle.nn.layers.rectifier import (
 )
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "SELU", "Embedding", "Hardshrink", "Hardsigmoid", "Hardswish",
+    "AlphaDropout", "CELU", "Dropout", "Dropout2D", "Dropout3D", "ELU", "FeatureAlphaDropout", "GELU", "GLU", "SELU",
+    "Embedding", "Hardshrink", "Hardsigmoid", "Hardswish",
     "Hardtanh", "Layer", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "Mish",
     "PReLU", "ReLU", "ReLU6", "Sequential", "Sigmoid", "Silu", "Softmax", "Softplus", "Softshrink",
     "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU", "functional", "initializer",

@@ -6,6 +6,9 @@ from minipaddle.imperative.functions.activation import (
     gelu, glu, log_sigmoid, log_softmax, mish, sigmoid, sigmoid_, silu, softmax, softmax_,
     softplus, softsign, swish, tanhshrink,
 )
+from minipaddle.imperative.functions.dropout import (
+    alpha_dropout, dropout, dropout2d, dropout3d, feature_alpha_dropout,
+)
 from minipaddle.imperative.functions.elementwise import tanh, tanh_
 from minipaddle.imperative.functions.embedding import embedding
 from minipaddle.imperative.functions.geometry import cosine_similarity
@@ -21,11 +24,11 @@ from minipaddle.imperative.functions.rectifier import (
 
 # fmt: off
 __all__ = [
-    "celu", "cosine_similarity", "diag_embed", "elu", "elu_", "embedding", "gelu", "glu",
-    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_",
-    "linear", "log_sigmoid", "log_softmax", "mish", "mse_loss", "pad", "prelu", "relu", "relu6",
-    "relu_", "selu", "sigmoid", "sigmoid_", "silu", "softmax", "softmax_", "softplus",
-    "softshrink", "softsign", "swish", "tanh", "tanh_", "tanhshrink", "thresholded_relu",
-    "thresholded_relu_",
+    "alpha_dropout", "celu", "cosine_similarity", "diag_embed", "dropout", "dropout2d",
+    "dropout3d", "elu", "elu_", "embedding", "feature_alpha_dropout", "gelu", "glu", "hardshrink",
+    "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "linear",
+    "log_sigmoid", "log_softmax", "mish", "mse_loss", "pad", "prelu", "relu", "relu6", "relu_",
+    "selu", "sigmoid", "sigmoid_", "silu", "softmax", "softmax_", "softplus", "softshrink",
+    "softsign", "swish", "tanh", "tanh_", "tanhshrink", "thresholded_relu", "thresholded_relu_",
 ]
 # fmt: on

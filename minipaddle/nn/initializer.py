@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from minipaddle.imperative.functions import creation
+from minipaddle.imperative.functions import creation, random
 from minipaddle.imperative.tensor import Tensor
 
 
@@ -62,7 +62,7 @@ class Uniform(Initializer):
 
     def __call__(self, shape: list[int], dtype: Any) -> Tensor:
         """See ``Initializer``."""
-        return creation.uniform(shape, dtype, self.low, self.high)
+        return random.uniform(shape, dtype, self.low, self.high)
 
 
 @dataclass
@@ -97,7 +97,7 @@ class XavierUniform(Initializer):
             else self.fan_out
         )
         limit = math.sqrt(6.0 / max(1, fan_in + fan_out))
-        return creation.uniform(shape, dtype, -limit, limit)
+        return random.uniform(shape, dtype, -limit, limit)
 
 
 @dataclass

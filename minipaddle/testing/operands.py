@@ -18,7 +18,7 @@ from minipaddle.device.dtype import as_dtype
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import to_tensor
 from minipaddle.ops.op import OPS, Op
-from minipaddle.testing.sample import OpSample, Sample
+from minipaddle.testing.sample import RANDOM_SEED, OpSample, Sample
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTS = ("int8", "int32", "int64", "uint8")
@@ -37,6 +37,11 @@ Path = tuple[int, ...]
 def dtypes(op: Op) -> tuple[str, ...]:
     """Names of the dtypes that the op is declared for."""
     return DTYPES[op.dtypes]
+
+
+def is_random(op: Op) -> bool:
+    """Whether the op draws random numbers."""
+    return any(param.type == "Generator" for param in op.params)
 
 
 def untyped(record: OpSample) -> list[bool]:
@@ -154,7 +159,10 @@ def strided(value: Any, place: Place) -> Any:
 
 
 def call(record: OpSample, args: list[Any], sample: Sample) -> Any:
-    """The op's function on ``args`` with the sample's attributes."""
+    """The op's function on ``args`` with the sample's attributes; random numbers start anew."""
+    if is_random(OPS[record.op]):
+        place = at(args, array_paths(sample)[0]).place
+        place.generator.manual_seed(RANDOM_SEED)
     return FUNCTIONS[record.op](*args, **sample.attributes)
 
 

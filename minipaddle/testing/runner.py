@@ -16,8 +16,8 @@ from minipaddle.device.backend import Place, get_place
 from minipaddle.device.dtype import bfloat16
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.ops.op import OPS
-from minipaddle.testing import forward_suite, gradient_suite, mutation
-from minipaddle.testing.operands import FLOATS, array_paths, dtypes
+from minipaddle.testing import forward_suite, gradient_suite, mutation, random_suite
+from minipaddle.testing.operands import FLOATS, array_paths, dtypes, is_random
 from minipaddle.testing.places import present_places
 from minipaddle.testing.sample import OpSample
 from minipaddle.utils.load_op import load_op
@@ -107,6 +107,9 @@ def _of_dtype(record: OpSample, dtype: str) -> Iterator[tuple[str, Any]]:
     if OPS[record.op].backward is not None and dtype in FLOATS:
         yield "gradient's shape and dtype", gradient_suite.check_shape_and_dtype
         yield "gradient added to another", gradient_suite.check_cleared
+    if is_random(OPS[record.op]):
+        yield "draws that a seed repeats", random_suite.check_seed
+        yield "distribution of draws", random_suite.check_distribution
 
 
 def _of_place(record: OpSample) -> Iterator[tuple[str, Any]]:

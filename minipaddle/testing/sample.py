@@ -14,6 +14,9 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+# What the place's generator is restarted at before each call of a random op.
+RANDOM_SEED = 20
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -70,6 +73,11 @@ class OpSample:
             first result and of all of a list; further results have the reference's dtype where
             that is int or bool. A tuple names the dtype of each.
         takes_0d: Whether operands may be 0-d.
+        draws: Of a random op, samples with results of many elements, which are held to ``cdf``
+            alone. Its other samples have the reference's results, also where that depends on what
+            a generator of ``RANDOM_SEED`` draws.
+        cdf: The distribution that all elements of a result have: the probability of an element up
+            to each of some values, from these, the operands and the attributes.
     """
 
     op: str
@@ -81,6 +89,8 @@ class OpSample:
     result_dtype: Callable[[Any, dict[str, Any]], Any] = lambda dtype, attributes: dtype
     zero_gradient: bool = False
     takes_0d: bool = True
+    draws: tuple[Sample, ...] = ()
+    cdf: Callable[..., Array] | None = None
 
 
 def values(shape: tuple[int, ...], salt: int = 0, away: float = 0.0) -> Array:

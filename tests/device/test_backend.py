@@ -21,7 +21,15 @@ from minipaddle.device.backend import (
     set_device,
 )
 from minipaddle.imperative.autograd import grad
-from minipaddle.imperative.functions import creation, elementwise, linalg, loss, reduction, shape
+from minipaddle.imperative.functions import (
+    creation,
+    elementwise,
+    linalg,
+    loss,
+    random,
+    reduction,
+    shape,
+)
 from minipaddle.imperative.tensor import Tensor, to_tensor
 from minipaddle.ops.op import OPS, namespace
 from tests.device.plug import plugged_in
@@ -97,7 +105,7 @@ def test_what_names_no_device(device, error, words, xpu):
 def test_new_tensors_are_made_on_the_chosen_device(xpu):
     assert set_device("xpu:5") is current_place() is get_place("xpu:5")
     assert get_device() == "xpu:5"
-    for made in (creation.ones([2]), creation.randn([2]), to_tensor([1.0])):
+    for made in (creation.ones([2]), random.randn([2]), to_tensor([1.0])):
         assert made.place is get_place("xpu:5")
         assert isinstance(made.data, xpu.XpuArray) and made.data.index == 5
     assert to_tensor([1.0], place="cpu").place is get_place("cpu")

@@ -6,20 +6,24 @@ import numpy as np
 import pytest
 
 from minipaddle.device.backend import get_place
-from minipaddle.device.dtype import as_dtype
 from minipaddle.imperative import functions
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor
-from minipaddle.ops.op import COMPOSITE, OPS, namespace
-from minipaddle.testing import forward_suite
-from minipaddle.testing.operands import FLOATS, at, dtypes, inputs
+from minipaddle.ops.op import COMPOSITE, OPS
+from minipaddle.testing import forward_suite, random_suite
+from minipaddle.testing.operands import FLOATS, at, dtypes, inputs, is_random
 from tests.ops.operands import FUNCTION_OPS
 from tests.ops.samples import RECORDS
 
 INPLACE = [name for name in FUNCTION_OPS if OPS[name].inplace]
 WRITING = [name for name in RECORDS if name.endswith("_")]
-RANDOM = ["gaussian", "uniform"]
+RANDOM = [name for name in RECORDS if is_random(OPS[name])]
 SEVERAL = [name for name in FUNCTION_OPS if len(OPS[name].operands) > 1]
+RANDOM_DTYPES = [  # without an operand the dtype is an attribute, and the record has all
+    (op, dtype)
+    for op in RANDOM
+    for dtype in (dtypes(OPS[op]) if op in FUNCTION_OPS else ["float32"])
+]
 OP_DTYPES = [(op, dtype) for op in FUNCTION_OPS for dtype in dtypes(OPS[op])]
 
 
@@ -82,46 +86,19 @@ def test_full(place):
         np.testing.assert_array_equal(out.numpy(), right)
 
 
-@pytest.mark.parametrize("op", RANDOM)
-def test_random_ops_repeat_by_seed_and_differ_without(op, place):
-    run = getattr(namespace(place), op)
-    for sample in RECORDS[op].samples:
-        given = dict(sample.attributes, dtype=as_dtype(sample.attributes["dtype"]))
-        given["generator"] = place.generator
-        args = [given[param.name] for param in OPS[op].params]
-        drawn = []
-        for seed in (7, 7, None, 8):
-            if seed is not None:
-                place.generator.manual_seed(seed)
-            drawn.append(place.backend.to_host(run(*args)))
-        assert all(d.shape == given["shape"] and d.dtype == given["dtype"] for d in drawn)
-        first, again, other, reseeded = (d.tobytes() for d in drawn)
-        assert first == again
-        if drawn[0].size > 1:
-            assert len({first, other, reseeded}) == 3
+@pytest.mark.parametrize(("op", "dtype"), RANDOM_DTYPES)
+def test_random_ops_repeat_by_seed_and_differ_without(op, dtype, place):
+    random_suite.check_seed(RECORDS[op], dtype, place)
 
 
-def test_random_ops_have_their_moments(place):
-    place.generator.manual_seed(3)
-    for op in RANDOM:
-        for sample in RECORDS[op].samples:
-            attributes = dict(sample.attributes, dtype=as_dtype(sample.attributes["dtype"]))
-            if attributes["shape"] != (70_000,):
-                continue
-            attributes["generator"] = place.generator
-            args = [attributes[param.name] for param in OPS[op].params]
-            drawn = getattr(namespace(place), op)(*args)
-            sampled = place.backend.to_host(drawn).astype(np.float64)
-            if op == "gaussian":
-                mean, deviation = 3.0, 0.5
-            else:
-                mean, deviation = 3.5, 3.0 / np.sqrt(12)
-                assert sampled.min() >= 2.0 and sampled.max() <= 5.0
-            # Five standard errors of the mean, and of the deviation of 70,000 draws; a half type's
-            # own steps (2**-7 of values below 8) average out to far less.
-            error = deviation / np.sqrt(sampled.size)
-            assert abs(sampled.mean() - mean) < 5 * error + 2.0**-11
-            assert abs(sampled.std() - deviation) < 5 * error + 2.0**-11
+@pytest.mark.parametrize(("op", "dtype"), RANDOM_DTYPES)
+def test_random_ops_have_their_distribution(op, dtype, place):
+    random_suite.check_distribution(RECORDS[op], dtype, place)
+
+
+@pytest.mark.parametrize("op", [name for name in RANDOM if name not in FUNCTION_OPS])
+def test_random_ops_without_operands_make_what_is_asked_for(op, place):
+    random_suite.check_created(RECORDS[op], "float32", place)
 
 
 @pytest.mark.parametrize("op", [name for name in FUNCTION_OPS if OPS[name].view])

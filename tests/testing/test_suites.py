@@ -6,8 +6,8 @@ import pytest
 import minipaddle as paddle
 from minipaddle.device.backend import get_place
 from minipaddle.imperative.operand import FUNCTIONS
-from minipaddle.ops.op import OPS, Backward, Op, Param
-from minipaddle.testing import forward_suite, gradient_suite
+from minipaddle.ops.op import OPS, Backward, Op, Param, namespace
+from minipaddle.testing import forward_suite, gradient_suite, random_suite
 from minipaddle.testing.derivative import check_second_order
 from minipaddle.testing.operands import inputs, refused
 from minipaddle.testing.sample import OpSample, Sample, values
@@ -154,3 +154,50 @@ def test_refused():
     ):
         with pytest.raises(AssertionError, match=text), refused(ValueError, words, "case"):
             raise error
+
+
+def _fair(x, generator):
+    return generator.bits.random(x.shape) * 2
+
+
+def _one_for_two(x, generator):
+    return np.repeat(generator.bits.random(x.size // 2), 2) * 2
+
+
+def _bent(x, generator):
+    return 2 * generator.bits.random(x.shape) ** 1.05
+
+
+def _of_its_own(x, generator):
+    return np.random.default_rng().random(x.shape) * 2
+
+
+def _always_alike(x, generator):
+    return np.random.default_rng(1).random(x.shape) * 2
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (_fair, None),
+        (_one_for_two, "correlate"),
+        (_bent, "distribution"),
+        (_of_its_own, "many"),
+        (_always_alike, "many"),
+    ],
+)
+def test_wrong_draws_are_noticed(draw, words, monkeypatch):
+    op = Op("spread", (Param("x", "Tensor"), Param("generator", "Generator")))
+    op.kernels.registered["cpu"] = draw
+    monkeypatch.setitem(OPS, "spread", op)
+    namespace(CPU).forget()
+    draws = (Sample("many", (np.ones(50_000),)),)
+    record = OpSample("spread", abs, (), draws=draws, cdf=lambda found, x: np.clip(found / 2, 0, 1))
+    found = ""
+    for check in (random_suite.check_seed, random_suite.check_distribution):
+        try:
+            check(record, "float64", CPU)
+        except AssertionError as error:
+            found += str(error)
+    namespace(CPU).forget()
+    assert words in found if words else not found
