@@ -11,7 +11,7 @@ Example:
 import sys as _sys
 from typing import Any
 
-from minipaddle import autograd, device, distributed, nn, optimizer, utils
+from minipaddle import autograd, device, distributed, linalg, nn, optimizer, utils
 from minipaddle.device.backend import Place, get_device, get_place, seed, set_device
 from minipaddle.device.dtype import BY_NAME, get_default_dtype, set_default_dtype
 from minipaddle.device.dtype import bfloat16 as _bfloat16
@@ -481,6 +481,7 @@ __all__ = [
     "lerp_",
     "less_equal",
     "less_than",
+    "linalg",
     "linspace",
     "log",
     "log1p",

@@ -5,6 +5,7 @@ from minipaddle.imperative.functions.geometry import (
 )
 from minipaddle.imperative.functions.linalg import (
     diagonal,
+    matmul,
 )
 from minipaddle.imperative.functions.matrices import (
     corrcoef,
@@ -22,6 +23,7 @@ __all__ = [
     "cov",
     "cross",
     "diagonal",
+    "matmul",
     "matrix_power",
     "matrix_transpose",
     "multi_dot",

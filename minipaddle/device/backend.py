@@ -262,11 +262,11 @@ def get_device() -> str:
     return str(current_place())
 
 
-def seed(value: int) -> Generator:
+def seed(seed: int) -> Generator:
     """Restarts the random sequence of every place, also of those first used later.
 
     Args:
-        value: A non-negative int.
+        seed: A non-negative int.
 
     Returns:
         The generator of the current place.
@@ -280,8 +280,8 @@ def seed(value: int) -> Generator:
         True
     """
     global _seed
-    Generator().manual_seed(value)  # refuses a bad value before anything has changed
-    _seed = int(value)
+    Generator().manual_seed(seed)  # refuses a bad value before anything has changed
+    _seed = int(seed)
     for place in list(_places.values()):
         place.generator.manual_seed(_seed)
     return current_place().generator

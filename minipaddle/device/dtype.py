@@ -110,14 +110,14 @@ def get_default_dtype() -> str:
     return _default.name
 
 
-def set_default_dtype(dtype: Any) -> None:
+def set_default_dtype(d: Any) -> None:
     """Sets the dtype that Python floats and new parameters get.
 
     Args:
-        dtype: One of float16, bfloat16, float32, float64, as a name or a dtype.
+        d: One of float16, bfloat16, float32, float64, as a name or a dtype.
 
     Raises:
-        TypeError: ``dtype`` is not a float type.
+        TypeError: ``d`` is not a float type.
 
     Example:
         >>> import minipaddle as paddle
@@ -127,7 +127,7 @@ def set_default_dtype(dtype: Any) -> None:
         >>> paddle.set_default_dtype("float32")
     """
     global _default
-    found = as_dtype(dtype)
+    found = as_dtype(d)
     if not is_float(found):
-        raise TypeError(f"the default dtype must be one of {', '.join(FLOAT_NAMES)}; got {dtype!r}")
+        raise TypeError(f"the default dtype must be one of {', '.join(FLOAT_NAMES)}; got {d!r}")
     _default = found

@@ -120,14 +120,14 @@ def randn(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
 
 
 def normal(
-    mean: float = 0.0, std: float = 1.0, shape: Shape = (), name: str | None = None
+    mean: float = 0.0, std: float = 1.0, shape: Shape | None = None, name: str | None = None
 ) -> Tensor:
     """Normal random numbers of the default float type.
 
     Args:
         mean: Mean.
         std: Standard deviation, not negative.
-        shape: Lengths of the axes.
+        shape: Lengths of the axes; none by default.
         name: Unused; for Paddle's signature.
 
     Returns:
@@ -143,13 +143,13 @@ def normal(
     """
     if std < 0:
         raise ValueError(f"std must not be negative; got {std}")
-    return _draw("gaussian", shape, None, ("mean", mean), ("std", std))
+    return _draw("gaussian", shape or (), None, ("mean", mean), ("std", std))
 
 
 def uniform(
     shape: Shape,
     dtype: Any = None,
-    min: float = -1.0,
+    min: float = 0.0,
     max: float = 1.0,
     seed: int = 0,
     name: str | None = None,
