@@ -12,6 +12,15 @@ from minipaddle.device.backend import (
     register_backend,
     set_device,
 )
+from minipaddle.device.build import (
+    is_compiled_with_cinn,
+    is_compiled_with_cuda,
+    is_compiled_with_custom_device,
+    is_compiled_with_distribute,
+    is_compiled_with_ipu,
+    is_compiled_with_rocm,
+    is_compiled_with_xpu,
+)
 from minipaddle.device.generator import Generator
 
 __all__ = [
@@ -23,6 +32,13 @@ __all__ = [
     "get_backend",
     "get_device",
     "get_place",
+    "is_compiled_with_cinn",
+    "is_compiled_with_cuda",
+    "is_compiled_with_custom_device",
+    "is_compiled_with_distribute",
+    "is_compiled_with_ipu",
+    "is_compiled_with_rocm",
+    "is_compiled_with_xpu",
     "known_backends",
     "register_backend",
     "set_device",

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from minipaddle.device.backend import get_place
-from minipaddle.device.dtype import as_dtype
+from minipaddle.device.dtype import as_dtype, finfo
+from minipaddle.imperative.autograd import grad
 from minipaddle.imperative.functions import arithmetic, math
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import to_tensor
@@ -169,3 +170,16 @@ def test_quiet_works_inside_of_itself():
     assert ufunc.quiet(nested, np.zeros(1)) == -np.inf
     before = np.geterr()
     assert contextvars.copy_context().run(np.geterr) == before and "warn" in before.values()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_nan_to_num_gives_the_limits_of_the_dtype_and_no_gradient(dtype):
+    x = to_tensor([np.nan, np.inf, -np.inf, 1.5], dtype, stop_gradient=False)
+    largest = finfo(dtype).max
+    assert math.nan_to_num(x).tolist() == [0.0, largest, -largest, 1.5]
+    out = math.nan_to_num(x, 2.0, 3.0, 4.0)
+    assert out.tolist() == [2.0, 3.0, 4.0, 1.5]
+    (first,) = grad(out.sum(), x, create_graph=True)
+    assert first.tolist() == [0.0, 0.0, 0.0, 1.0]
+    y = x * 1.0
+    assert math.nan_to_num_(y) is y and y.tolist() == [0.0, largest, -largest, 1.5]

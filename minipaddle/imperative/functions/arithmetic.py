@@ -92,6 +92,16 @@ pow = _binary(
     ("[2.0, 3.0]", "[3.0, 2.0]", "[8.0, 9.0]"),
     more=",\n        or an int is raised to a negative int",
 )
+gcd = _binary(
+    "gcd", "The greatest common divisor, not negative; that of 0 and 0 is 0.",
+    ("[12, -8]", "[18, 12]", "[6, 4]"), kinds="Int tensor, or number",
+)  # fmt: skip
+lcm = _binary(
+    "lcm", "The least common multiple, not negative; 0 where one of both is 0.",
+    ("[4, -6]", "[6, 9]", "[12, 18]"), kinds="Int tensor, or number",
+)  # fmt: skip
+gcd_ = bound_inplace("gcd_")
+lcm_ = bound_inplace("lcm_")
 floor_divide_ = bound_inplace("floor_divide_")
 remainder_ = bound_inplace("remainder_")
 pow_ = bound_inplace("pow_")

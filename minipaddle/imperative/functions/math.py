@@ -212,6 +212,37 @@ _clip = _to_numbers("clip", clip)
 _clip_in_place = _to_numbers("clip_", clip_)
 
 
+@bound
+def nan_to_num(
+    x: Tensor,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers in the place of NaN and infinities, whose gradient is 0.
+
+    Args:
+        x: Float tensor of any shape.
+        nan: What NaN becomes.
+        posinf: What infinity becomes; the largest number of the dtype by default.
+        neginf: What -infinity becomes; the smallest number of the dtype by default.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of x's shape and dtype.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x = paddle.to_tensor([1.0, float("nan"), float("inf")])
+        >>> paddle.nan_to_num(x, posinf=9.0).tolist()
+        [1.0, 0.0, 9.0]
+    """
+
+
+nan_to_num_ = bound_inplace("nan_to_num_")
+
+
 # ---- compositions ----
 
 

@@ -143,6 +143,11 @@ def round_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
 
 
 @formula
+def nan_to_num_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, F.isfinite(x)),)
+
+
+@formula
 def trunc_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
     return (F.multiply(out_grad, 0.0),)
 

@@ -50,6 +50,13 @@ def _away(x, decimals=0):
     return np.asarray(np.sign(x) * np.floor(abs(x) * factor + 0.5) / factor)
 
 
+def _numbers(x, nan=0.0, posinf=None, neginf=None):
+    for value, wanted in ((np.nan, nan), (np.inf, posinf), (-np.inf, neginf)):
+        same = x != x if value != value else x == value
+        x = np.where(same, x.dtype.type(0 if wanted is None else wanted), x)
+    return x
+
+
 def _clip(x, min=None, max=None):
     whole = x.dtype.kind in "iu"
     if min is not None:
@@ -134,6 +141,20 @@ SAMPLES = (
             _clipped("empty", _BOUNDS, (0, 3)),
         ),
         (_NOT_A_TENSOR,),
+    ),
+    OpSample(
+        "nan_to_num",
+        _numbers,
+        (
+            *_either_sign(0.5, 2.0),
+            Sample(  # NaN: tests/ops/test_arithmetic.py
+                "infinite",
+                (np.array([np.inf, -np.inf, 0.0]),),
+                {"posinf": 3.0, "neginf": -4.0},
+                gradient=False,
+            ),
+        ),
+        _ERRORS,
     ),
     OpSample(
         "logit",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.device.dtype import finfo
 from minipaddle.ops.kernels.cpu.ufunc import filled, fused, unary
 from minipaddle.ops.op import Array, kernel
 
@@ -99,6 +100,21 @@ def _clip_grad(x_grad: Array, x: Array, out_grad: Array, low: Any, high: Any) ->
     if high is not None:
         inside = np.logical_and(inside, np.less(x, high))
     np.multiply(out_grad, inside, out=x_grad)
+
+
+def _nan_to_num(out: Array, x: Array, nan: float, high: float, low: float) -> None:
+    np.copyto(out, x)
+    np.nan_to_num(out, copy=False, nan=nan, posinf=high, neginf=low)
+
+
+@kernel("nan_to_num", "cpu")
+def nan_to_num(x: Array, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
+    largest = finfo(x.dtype).max  # of x's own type, in which a half type is not computed
+    high, low = (
+        largest if posinf is None else posinf,
+        -largest if neginf is None else neginf,
+    )
+    return filled(_nan_to_num, x, nan, high, low)
 
 
 def _logit(out: Array, x: Array, eps: float | None) -> None:
