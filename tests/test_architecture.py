@@ -79,7 +79,8 @@ ONLY_IN = {
 DEVICE_WORDS = {"cpu", "gpu", "xpu", "cuda", "gpus", "xpus", "npu", "npus"}
 DEVICE_WORDS_IN = ["device/", "ops/kernels/"]
 # Names that Paddle's users write, and the tests of what they name.
-VAGUE_FILES_OF_PADDLE = {"utils", "utils.dlpack", "utils.load_op", "utils.test_load_op"}
+VAGUE_FILES_OF_PADDLE = {"utils", "utils.dlpack", "utils.load_op", "utils.run_check",
+                         "utils.test_load_op", "utils.test_run_check"}  # fmt: skip
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 OPTIONAL_EXTRAS = {"ml_dtypes", "mpi4py"}  # imported where they are first needed, if at all

@@ -235,6 +235,7 @@ class Tensor:
     pow_: ClassVar[Callable[..., Tensor]]
     prod: ClassVar[Callable[..., Tensor]]
     rad2deg: ClassVar[Callable[..., Tensor]]
+    ravel: ClassVar[Callable[..., Tensor]]
     reciprocal: ClassVar[Callable[..., Tensor]]
     reciprocal_: ClassVar[Callable[..., Tensor]]
     register_hook: ClassVar[Callable[..., Any]]

@@ -88,7 +88,7 @@ trunc = _unary(
 
 @bound
 def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
-    """The nearest number of so many decimals; halves go away from 0, the gradient is zero.
+    """The nearest number of so many decimals; halves go to the even one, the gradient is zero.
 
     Args:
         x: Float tensor of any shape.
@@ -101,7 +101,7 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
     Example:
         >>> import minipaddle as paddle
         >>> paddle.round(paddle.to_tensor([-0.5, 0.4, 2.5])).tolist()
-        [-1.0, 0.0, 3.0]
+        [-0.0, 0.0, 2.0]
     """
 
 
@@ -154,7 +154,7 @@ def clip(
 ) -> Tensor:
     """Brings every element between two bounds.
 
-    With numbers the gradient is zero outside the bounds and at them. With tensors it is that of
+    With numbers the gradient is zero outside the bounds. With tensors it is that of
     ``minimum(maximum(x, min), max)``.
 
     Args:

@@ -44,10 +44,12 @@ def _rsqrt_roundings(x):
     return 2  # of the root and of the division
 
 
-def _away(x, decimals=0):
-    """The nearest number of so many decimals, halves away from 0."""
+def _to_even(x, decimals=0):
+    """The nearest number of so many decimals, halves to the even one."""
     factor = x.dtype.type(10.0) ** decimals
-    return np.asarray(np.sign(x) * np.floor(abs(x) * factor + 0.5) / factor)
+    whole = np.floor(x * factor)
+    part = x * factor - whole
+    return np.asarray((whole + ((part > 0.5) | ((part == 0.5) & (whole % 2 == 1)))) / factor)
 
 
 def _numbers(x, nan=0.0, posinf=None, neginf=None):
@@ -119,7 +121,7 @@ SAMPLES = (
     OpSample("trunc", np.trunc, _STEPS, (_NOT_A_TENSOR,), zero_gradient=True),
     OpSample(
         "round",
-        _away,
+        _to_even,
         (
             *_ROUNDED,
             Sample("decimals", (np.array([1.26, -0.34, 2.5]),), {"decimals": 1}),
