@@ -3,6 +3,7 @@
 #   make test    all tests, with branch coverage
 #   make check   ruff, mypy and the architecture test
 #   make names   the lists of public op names, after an op was added
+#   make docs    write docs/compatibility.md again
 #   make bench   every benchmark, short; BENCH="linear_net" picks, PEERS="python ..." adds peers
 #   make soak    memory, descriptors and processes over many steps and spawns
 # ARGS is handed to pytest: make test ARGS="-k lerp"
@@ -24,7 +25,7 @@ NEW_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test check names bench soak clean
+.PHONY: demo test check names docs bench soak clean
 
 demo: $(STAMPS)/base
 	$(BIN)/python examples/linear_net.py --demo
@@ -44,6 +45,9 @@ check: $(STAMPS)/dev
 
 names: $(STAMPS)/dev
 	$(BIN)/python -m tools.public_names
+
+docs: $(STAMPS)/test
+	$(BIN)/python -m docs.compatibility
 
 bench: $(STAMPS)/test
 	@for name in $(BENCH); do \

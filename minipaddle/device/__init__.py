@@ -12,6 +12,15 @@ from minipaddle.device.backend import (
     register_backend,
     set_device,
 )
+from minipaddle.device.build import (
+    is_compiled_with_cinn,
+    is_compiled_with_cuda,
+    is_compiled_with_custom_device,
+    is_compiled_with_distribute,
+    is_compiled_with_ipu,
+    is_compiled_with_rocm,
+    is_compiled_with_xpu,
+)
 from minipaddle.device.generator import Generator
 from minipaddle.device.rng_state import (
     fork_rng,
@@ -33,6 +42,13 @@ __all__ = [
     "get_device",
     "get_place",
     "get_rng_state",
+    "is_compiled_with_cinn",
+    "is_compiled_with_cuda",
+    "is_compiled_with_custom_device",
+    "is_compiled_with_distribute",
+    "is_compiled_with_ipu",
+    "is_compiled_with_rocm",
+    "is_compiled_with_xpu",
     "known_backends",
     "register_backend",
     "set_cuda_rng_state",

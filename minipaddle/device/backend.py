@@ -267,7 +267,7 @@ def get_device() -> str:
     return str(current_place())
 
 
-def seed(value: int) -> Generator:
+def seed(seed: int) -> Generator:
     """Restarts the random sequence of every place, also of those first used later.
 
     A process that was never given a seed has sequences of its own, a spawned rank too: seed each
@@ -275,7 +275,7 @@ def seed(value: int) -> Generator:
     draws the same numbers, until it calls ``seed``.
 
     Args:
-        value: A non-negative int.
+        seed: A non-negative int.
 
     Returns:
         The generator of the current place.
@@ -289,8 +289,8 @@ def seed(value: int) -> Generator:
         True
     """
     global _seed
-    Generator().manual_seed(value)  # refuses a bad value before anything has changed
-    _seed = int(value)
+    Generator().manual_seed(seed)  # refuses a bad value before anything has changed
+    _seed = int(seed)
     for place in made_places():
         place.generator.manual_seed(_seed)
     return current_place().generator

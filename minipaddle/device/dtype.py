@@ -6,6 +6,7 @@ is NumPy's too once ``ml_dtypes`` is imported, which happens only when somebody 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -110,14 +111,14 @@ def get_default_dtype() -> str:
     return _default.name
 
 
-def set_default_dtype(dtype: Any) -> None:
+def set_default_dtype(d: Any) -> None:
     """Sets the dtype that Python floats and new parameters get.
 
     Args:
-        dtype: One of float16, bfloat16, float32, float64, as a name or a dtype.
+        d: One of float16, bfloat16, float32, float64, as a name or a dtype.
 
     Raises:
-        TypeError: ``dtype`` is not a float type.
+        TypeError: ``d`` is not a float type.
 
     Example:
         >>> import minipaddle as paddle
@@ -127,7 +128,105 @@ def set_default_dtype(dtype: Any) -> None:
         >>> paddle.set_default_dtype("float32")
     """
     global _default
+    found = as_dtype(d)
+    if not is_float(found):
+        raise TypeError(f"the default dtype must be one of {', '.join(FLOAT_NAMES)}; got {d!r}")
+    _default = found
+
+
+@dataclass(frozen=True)
+class FInfo:
+    """Limits of a float type, as Python floats.
+
+    Args:
+        dtype: Its name.
+        bits: Its size.
+        eps: Distance from 1 to the next larger number.
+        min: Smallest finite number, which is ``-max``.
+        max: Largest finite number.
+        tiny: Smallest positive number of full precision.
+        smallest_normal: The same.
+        resolution: Power of ten down to which decimals are kept.
+    """
+
+    dtype: str
+    bits: int
+    eps: float
+    min: float
+    max: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
+
+
+@dataclass(frozen=True)
+class IInfo:
+    """Limits of an int type.
+
+    Args:
+        dtype: Its name.
+        bits: Its size.
+        min: Smallest number.
+        max: Largest number.
+    """
+
+    dtype: str
+    bits: int
+    min: int
+    max: int
+
+
+def finfo(dtype: Any) -> FInfo:
+    """Limits of a float type.
+
+    Args:
+        dtype: A float type, as a name or a dtype.
+
+    Returns:
+        An object with ``bits``, ``dtype``, ``eps``, ``max``, ``min``, ``resolution``,
+        ``smallest_normal`` and ``tiny``.
+
+    Raises:
+        TypeError: ``dtype`` is no float type.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.finfo("float32").eps == 2.0**-23
+        True
+    """
     found = as_dtype(dtype)
     if not is_float(found):
-        raise TypeError(f"the default dtype must be one of {', '.join(FLOAT_NAMES)}; got {dtype!r}")
-    _default = found
+        raise TypeError(f"finfo: dtype must be a float type; got {dtype!r}; iinfo is for ints")
+    if found.name == "bfloat16":
+        import ml_dtypes
+
+        limits: Any = ml_dtypes.finfo
+    else:
+        limits = np.finfo
+    info = limits(found)
+    names = ("eps", "min", "max", "tiny", "smallest_normal", "resolution")
+    return FInfo(found.name, 8 * found.itemsize, *(float(getattr(info, n)) for n in names))
+
+
+def iinfo(dtype: Any) -> IInfo:
+    """Limits of an int type.
+
+    Args:
+        dtype: An int type, as a name or a dtype.
+
+    Returns:
+        An object with ``bits``, ``dtype``, ``max`` and ``min``.
+
+    Raises:
+        TypeError: ``dtype`` is no int type.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.iinfo("uint8").max
+        255
+    """
+    found = as_dtype(dtype)
+    if found not in INTS:
+        raise TypeError(f"iinfo: dtype must be an int type; got {dtype!r}; finfo is for floats")
+    info = np.iinfo(found)
+    return IInfo(found.name, 8 * found.itemsize, int(info.min), int(info.max))

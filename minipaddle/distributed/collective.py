@@ -227,16 +227,16 @@ def scatter(
 
 
 def alltoall(
-    in_tensor_list: list[Tensor],
     out_tensor_list: list[Tensor],
+    in_tensor_list: list[Tensor],
     group: Group | None = None,
     sync_op: bool = True,
 ) -> None:
     """Sends ``in_tensor_list[i]`` to member i, and appends what came to ``out_tensor_list``.
 
     Args:
-        in_tensor_list: One tensor for each member.
         out_tensor_list: A list, usually empty.
+        in_tensor_list: One tensor for each member.
         group: See ``all_reduce``.
         sync_op: See ``all_reduce``.
 
@@ -246,7 +246,7 @@ def alltoall(
     Example:
         >>> import minipaddle as paddle
         >>> found = []
-        >>> paddle.distributed.alltoall([paddle.ones([2])], found)
+        >>> paddle.distributed.alltoall(found, [paddle.ones([2])])
         >>> len(found)
         1
     """

@@ -44,21 +44,21 @@ def _hosted(value: Any) -> Any:
     return {k: _hosted(v) for k, v in value.items()} if type(value) is dict else value
 
 
-def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     """A CPU tensor over the memory of an array: a write to one is seen in the other.
 
     The array's owner lives as long as the tensor. A write to the array that backward needs as it
     was is not noticed; ``to_tensor`` copies.
 
     Args:
-        array: Array of any shape and strides, of a dtype that minipaddle has.
+        ndarray: Array of any shape and strides, of a dtype that minipaddle has.
 
     Returns:
         The tensor; its stop_gradient is True.
 
     Raises:
-        TypeError: ``array`` is no NumPy array, or of another dtype.
-        ValueError: ``array`` is read-only, or not in this machine's byte order.
+        TypeError: ``ndarray`` is no NumPy array, or of another dtype.
+        ValueError: ``ndarray`` is read-only, or not in this machine's byte order.
 
     Example:
         >>> import numpy as np
@@ -69,16 +69,16 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
         >>> x.tolist()
         [5.0, 2.0]
     """
-    if not isinstance(array, np.ndarray):
+    if not isinstance(ndarray, np.ndarray):
         raise TypeError(
-            f"from_numpy: array must be a NumPy array; got {type(array).__name__}; to_tensor takes "
-            "numbers, lists and tensors"
+            f"from_numpy: ndarray must be a NumPy array; got {type(ndarray).__name__}; to_tensor "
+            "takes numbers, lists and tensors"
         )
-    for wrong, is_so in (("read-only", not array.flags.writeable),
-                         ("of foreign byte order", not array.dtype.isnative)):  # fmt: skip
+    for wrong, is_so in (("read-only", not ndarray.flags.writeable),
+                         ("of foreign byte order", not ndarray.dtype.isnative)):  # fmt: skip
         if is_so:
             raise ValueError(f"from_numpy: array is {wrong}; to_tensor(array) copies it")
-    return Tensor(np.asarray(array).view(as_dtype(array.dtype)), get_place("cpu"))
+    return Tensor(np.asarray(ndarray).view(as_dtype(ndarray.dtype)), get_place("cpu"))
 
 
 def __dlpack__(

@@ -105,3 +105,34 @@ def _kind(maker: Op | None) -> str:
     if maker is None:
         return "is one of several views made together"
     return f"is a view made by {maker.name}, which has no rule to put a change back"
+
+
+def take_shape(x: Tensor, shaped: Tensor) -> Tensor:
+    """Makes ``x`` what ``shaped``, a view or a copy of it in another shape, is; gives ``x``.
+
+    What x was lives on in a tensor that nobody sees but x and its views, whose way back to the
+    memory leads through it.
+
+    Raises:
+        ValueError: x is a leaf that wants a gradient, which has x's shape.
+    """
+    if x.edge.__class__ is AccumulationNode:
+        raise ValueError(
+            f"{x.name} is a leaf that wants a gradient and keeps its shape; use the function "
+            "without the underscore"
+        )
+    if shaped is x:
+        return x
+    before = Tensor(x.data, x.place)
+    before.edge, before.version, before.origin = x.edge, x.version, x.origin
+    views = [v for reference in x.version[1] or () if (v := reference()) is not None]
+    for view in views:
+        if view.origin is not None and view.origin[0] is x:
+            view.origin = (before, *view.origin[1:])
+    if any(view is x for view in views):
+        x.version[1][:] = [weakref.ref(before if view is x else view) for view in views]
+    x.data, x.edge, x.leaf = shaped.data, shaped.edge, None
+    x.version, x.origin = shaped.version, shaped.origin
+    if shaped.origin is not None:
+        x.version[1].append(weakref.ref(x))
+    return x

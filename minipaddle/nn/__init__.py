@@ -21,10 +21,10 @@ from minipaddle.nn.layers.rectifier import (
 )
 
 __all__ = [
-    "AlphaDropout", "CELU", "Dropout", "Dropout2D", "Dropout3D", "ELU", "FeatureAlphaDropout", "GELU", "GLU", "SELU",
-    "Embedding", "Hardshrink", "Hardsigmoid", "Hardswish",
-    "Hardtanh", "Layer", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "Mish",
-    "PReLU", "ReLU", "ReLU6", "Sequential", "Sigmoid", "Silu", "Softmax", "Softplus", "Softshrink",
+    "AlphaDropout", "CELU", "Dropout", "Dropout2D", "Dropout3D", "ELU", "Embedding",
+    "FeatureAlphaDropout", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
+    "Layer", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "Mish", "PReLU", "ReLU",
+    "ReLU6", "SELU", "Sequential", "Sigmoid", "Silu", "Softmax", "Softplus", "Softshrink",
     "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU", "functional", "initializer",
 ]
 # fmt: on

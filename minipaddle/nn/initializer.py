@@ -72,6 +72,7 @@ class XavierUniform(Initializer):
     Args:
         fan_in: Inputs of one unit; by default the first axis of a matrix.
         fan_out: Outputs of one unit; by default the second axis.
+        gain: Factor on the limit, for the function that follows.
 
     References:
         Glorot and Bengio (2010), Understanding the difficulty of training deep feedforward neural
@@ -86,6 +87,7 @@ class XavierUniform(Initializer):
 
     fan_in: int | None = None
     fan_out: int | None = None
+    gain: float = 1.0
 
     def __call__(self, shape: list[int], dtype: Any) -> Tensor:
         """See ``Initializer``."""
@@ -96,7 +98,7 @@ class XavierUniform(Initializer):
             if self.fan_out is None
             else self.fan_out
         )
-        limit = math.sqrt(6.0 / max(1, fan_in + fan_out))
+        limit = self.gain * math.sqrt(6.0 / max(1, fan_in + fan_out))
         return random.uniform(shape, dtype, -limit, limit)
 
 
@@ -141,3 +143,6 @@ class ParamAttr:
             "a parameter's attr must be None, False, a name, an Initializer or a ParamAttr; got "
             f"{type(attr).__name__}"
         )
+
+
+__all__ = ["Constant", "Initializer", "Uniform", "XavierUniform"]

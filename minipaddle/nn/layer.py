@@ -292,15 +292,14 @@ class Layer:
         fn(self)
         return self
 
-    def train(self) -> None:
-        """Puts this layer and all below it in training mode."""
+    def train(self, mode: bool = True) -> None:
+        """Puts this layer and all below it in training mode, or in evaluation mode."""
         for layer in self.sublayers(include_self=True):
-            layer.training = True
+            layer.training = mode
 
     def eval(self) -> None:
         """Puts this layer and all below it in evaluation mode."""
-        for layer in self.sublayers(include_self=True):
-            layer.training = False
+        self.train(False)
 
     def clear_gradients(self, set_to_zero: bool = True) -> None:
         """Clears the gradients of the trained parameters, as ``Tensor.clear_gradient`` does."""

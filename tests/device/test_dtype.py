@@ -11,7 +11,9 @@ from minipaddle.device import dtype as dtypes
 from minipaddle.device.dtype import (
     as_dtype,
     bfloat16,
+    finfo,
     get_default_dtype,
+    iinfo,
     is_float,
     is_half,
     set_default_dtype,
@@ -148,3 +150,31 @@ def test_arrays_in_foreign_byte_order_become_native():
 def test_arrays_of_other_element_types_are_refused(dtype):
     with pytest.raises(TypeError, match=re.escape(str(np.dtype(dtype)))):
         to_tensor(np.zeros(2, dtype))
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "mantissa", "largest"),
+    [
+        ("float16", 16, 10, 65504.0),
+        ("bfloat16", 16, 7, (2 - 2.0**-7) * 2.0**127),
+        ("float32", 32, 23, (2 - 2.0**-23) * 2.0**127),
+        ("float64", 64, 52, (2 - 2.0**-52) * 2.0**1023),
+    ],
+)
+def test_finfo(name, bits, mantissa, largest):
+    info = finfo(name)
+    assert (info.dtype, info.bits) == (name, bits)
+    assert info.eps == 2.0**-mantissa
+    assert info.max == largest == -info.min
+    assert info.tiny == info.smallest_normal > 0
+    assert info.eps < 8 * info.resolution < 100 * info.eps
+    with pytest.raises(TypeError, match="iinfo"):
+        finfo("int32")
+
+
+def test_iinfo():
+    assert (iinfo("int8").min, iinfo("int8").max, iinfo("int8").bits) == (-128, 127, 8)
+    assert iinfo("int64").max == 2**63 - 1 and iinfo("uint8").min == 0
+    assert iinfo("int32").dtype == "int32"
+    with pytest.raises(TypeError, match="finfo"):
+        iinfo("float32")

@@ -115,7 +115,7 @@ def check_alltoall(group):
     for dtype in DTYPES:
         parts = [values(rank, [3, 4], dtype, seed) for seed in (1, 2)]
         found = []
-        assert dist.alltoall(parts, found, group=group) is None
+        assert dist.alltoall(found, parts, group=group) is None
         for tensor, expected in zip(found, both([3, 4], dtype, rank + 1), strict=True):
             exact(tensor, expected)
 
@@ -242,7 +242,7 @@ def check_wrong_arguments(group):
         with raises(ValueError, "tensor_list", "2"):
             dist.reduce_scatter(x, wrong, group=group)
         with raises(ValueError, "in_tensor_list", "2"):
-            dist.alltoall(wrong, [], group=group)
+            dist.alltoall([], wrong, group=group)
     with raises(TypeError, "tensor_list[1]"):
         dist.reduce_scatter(x, [x, 3], group=group)
     for wrong in ((), None, x):

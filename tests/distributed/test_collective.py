@@ -52,7 +52,7 @@ def test_alone_a_tensor_keeps_its_values(name, op):
 def test_alone_lists_get_one_entry():
     x, gathered, exchanged, objects = paddle.ones([2]), [], [], []
     dist.all_gather(gathered, x)
-    dist.alltoall([x], exchanged)
+    dist.alltoall(exchanged, [x])
     dist.all_gather_object(objects, "text")
     assert [t.tolist() for t in gathered + exchanged] == [[1.0, 1.0]] * 2
     assert objects == ["text"]

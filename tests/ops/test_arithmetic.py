@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from minipaddle.device.backend import get_place
-from minipaddle.device.dtype import as_dtype
+from minipaddle.device.dtype import as_dtype, finfo
+from minipaddle.imperative.autograd import grad
 from minipaddle.imperative.functions import arithmetic, math
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import to_tensor
@@ -146,17 +147,17 @@ def test_gradients_of_powers_at_zero():
         assert y.grad.tolist() == [0.0, 0.0]
 
 
-def test_the_gradient_of_clip_is_zero_outside_and_at_the_bounds():
+def test_the_gradient_of_clip_is_zero_outside_the_bounds():
     for recorded in (False, True):
         x = leaf([-2.0, -1.0, 0.0, 1.0, 2.0])
         math.clip(x, -1.0, 1.0).sum().backward(create_graph=recorded)
-        assert x.grad.tolist() == [0.0, 0.0, 1.0, 0.0, 0.0]
+        assert x.grad.tolist() == [0.0, 1.0, 1.0, 1.0, 0.0]
 
 
-def test_halves_are_rounded_away_from_zero():
+def test_halves_are_rounded_to_even():
     below = np.nextafter(np.float32(0.5), np.float32(0))
     x = np.float32([0.5, -0.5, 1.5, 2.5, below, -below, 2**23 + 1, -(2**22) - 0.5, np.inf, np.nan])
-    right = [1, -1, 2, 3, 0, -0.0, 2**23 + 1, -(2**22) - 1, np.inf, np.nan]
+    right = [0, -0.0, 2, 2, 0, -0.0, 2**23 + 1, -(2**22), np.inf, np.nan]
     np.testing.assert_array_equal(F.round(x), np.float32(right))
     assert np.signbit(F.round(np.float32([-0.2])))
 
@@ -168,3 +169,16 @@ def test_quiet_works_inside_of_itself():
     assert ufunc.quiet(nested, np.zeros(1)) == -np.inf
     before = np.geterr()
     assert contextvars.copy_context().run(np.geterr) == before and "warn" in before.values()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_nan_to_num_gives_the_limits_of_the_dtype_and_no_gradient(dtype):
+    x = to_tensor([np.nan, np.inf, -np.inf, 1.5], dtype, stop_gradient=False)
+    largest = finfo(dtype).max
+    assert math.nan_to_num(x).tolist() == [0.0, largest, -largest, 1.5]
+    out = math.nan_to_num(x, 2.0, 3.0, 4.0)
+    assert out.tolist() == [2.0, 3.0, 4.0, 1.5]
+    (first,) = grad(out.sum(), x, create_graph=True)
+    assert first.tolist() == [0.0, 0.0, 0.0, 1.0]
+    y = x * 1.0
+    assert math.nan_to_num_(y) is y and y.tolist() == [0.0, largest, -largest, 1.5]

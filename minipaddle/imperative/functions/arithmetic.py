@@ -96,6 +96,16 @@ pow = _binary(
 floor_divide_ = bound_inplace(floor_divide)
 remainder_ = bound_inplace(remainder)
 pow_ = bound_inplace(pow)
+gcd = _binary(
+    "gcd", "The greatest common divisor, not negative; that of 0 and 0 is 0.",
+    ("[12, -8]", "[18, 12]", "[6, 4]"), kinds="Int tensor, or number",
+)  # fmt: skip
+lcm = _binary(
+    "lcm", "The least common multiple, not negative; 0 where one of both is 0.",
+    ("[4, -6]", "[6, 9]", "[12, 18]"), kinds="Int tensor, or number",
+)  # fmt: skip
+gcd_ = bound_inplace(gcd)
+lcm_ = bound_inplace(lcm)
 mod = floor_mod = remainder
 mod_ = floor_mod_ = remainder_
 

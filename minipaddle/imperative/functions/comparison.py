@@ -104,6 +104,9 @@ bitwise_not = _unary(
 )
 
 isnan = _unary("isnan", "Whether elements are NaN", "[1.0, float('nan')]", [False, True])
+signbit = _unary(
+    "signbit", "Whether the sign is negative, also that of -0.0", "[1.0, -0.0]", [False, True]
+)
 isinf = _unary("isinf", "Whether elements are infinite", "[1.0, float('-inf')]", [False, True])
 isfinite = _unary(
     "isfinite",

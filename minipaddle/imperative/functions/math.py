@@ -89,7 +89,7 @@ trunc = _unary(
 
 @bound
 def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
-    """The nearest number of so many decimals; halves go away from 0, the gradient is zero.
+    """The nearest number of so many decimals; halves go to the even one, the gradient is zero.
 
     Args:
         x: Float tensor of any shape.
@@ -102,7 +102,7 @@ def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
     Example:
         >>> import minipaddle as paddle
         >>> paddle.round(paddle.to_tensor([-0.5, 0.4, 2.5])).tolist()
-        [-1.0, 0.0, 3.0]
+        [-0.0, 0.0, 2.0]
     """
 
 
@@ -156,7 +156,7 @@ def clip(
 ) -> Tensor:
     """Brings every element between two bounds.
 
-    With numbers the gradient is zero outside the bounds and at them. With tensors it is that of
+    With numbers the gradient is zero outside the bounds. With tensors it is that of
     ``minimum(maximum(x, min), max)``.
 
     Args:
@@ -212,6 +212,37 @@ def _to_numbers(name: str, documented: Any) -> Any:
 
 _clip = _to_numbers("clip", clip)
 _clip_in_place = _to_numbers("clip_", clip_)
+
+
+@bound
+def nan_to_num(
+    x: Tensor,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers in the place of NaN and infinities, whose gradient is 0.
+
+    Args:
+        x: Float tensor of any shape.
+        nan: What NaN becomes.
+        posinf: What infinity becomes; the largest number of the dtype by default.
+        neginf: What -infinity becomes; the smallest number of the dtype by default.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of x's shape and dtype.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x = paddle.to_tensor([1.0, float("nan"), float("inf")])
+        >>> paddle.nan_to_num(x, posinf=9.0).tolist()
+        [1.0, 0.0, 9.0]
+    """
+
+
+nan_to_num_ = bound_inplace(nan_to_num)
 
 
 # ---- compositions ----

@@ -267,7 +267,7 @@ API = (
     "trace",
     "linalg.matrix_power",
     "linalg.multi_dot",
-    "linalg.matrix_transpose",
+    *("linalg.matrix_transpose", "matrix_transpose", "Tensor.matrix_transpose"),
     "linalg.cov",
     "linalg.corrcoef",
     "Tensor.kron",

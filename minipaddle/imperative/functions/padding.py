@@ -39,7 +39,7 @@ def pad(
     pad: Ints,
     mode: str = "constant",
     value: float = 0.0,
-    data_format: str = "NCHW",
+    data_format: str | None = None,
     pad_from_left_axis: bool = True,
     name: str | None = None,
 ) -> Tensor:
@@ -53,7 +53,8 @@ def pad(
         mode: ``"constant"``, ``"reflect"`` (without the edge), ``"replicate"`` (the edge), or
             ``"circular"``. Only in constant mode a count may be negative: it cuts off.
         value: What constant mode puts in.
-        data_format: Where the channels are: NCL, NCHW, NCDHW, or NLC, NHWC, NDHWC.
+        data_format: Where the channels are: NCL, NCHW, NCDHW, or NLC, NHWC, NDHWC. Not said,
+            they are first.
         pad_from_left_axis: False counts from the last axis where ``pad`` is for all axes.
         name: Unused; for Paddle's signature.
 
@@ -92,12 +93,13 @@ def pad(
 
 
 def _spatial_pairs(
-    pairs: list[tuple[int, int]], rank: int, data_format: str
+    pairs: list[tuple[int, int]], rank: int, data_format: str | None
 ) -> list[tuple[int, int]]:
     """Counts for all axes, from the first on, of a batch in ``data_format``."""
     known = [name for names in _FORMATS.values() for name in names]
+    data_format = _FORMATS[rank][0] if data_format is None else data_format
     channels_last = data_format.endswith("C")
-    # Paddle's default is that of 4 axes; with other ranks it says no more than channels first.
+    # Paddle's default was that of 4 axes; with other ranks it says no more than channels first.
     if data_format not in known or (channels_last and data_format != _FORMATS[rank][1]):
         raise ValueError(
             f"pad: data_format must be one of {_FORMATS[rank]} for {rank} axes; got {data_format!r}"

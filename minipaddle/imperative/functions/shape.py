@@ -369,11 +369,25 @@ def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
     return reshape(x, tuple(other.shape))
 
 
+def ravel(input: Tensor) -> Tensor:
+    """All elements along one axis: a view where the memory allows one, otherwise a copy.
+
+    Args:
+        input: Tensor of any shape.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.ravel(paddle.ones([2, 3])).shape
+        [6]
+    """
+    return reshape(input, [-1])
+
+
 T = property(reversed_axes)
 mT = property(matrix_transpose)
 API = (
-    "Tensor.T",
-    "Tensor.mT",
+    *("Tensor.T", "Tensor.mT"),
+    *("ravel", "Tensor.ravel"),
     *("t", "Tensor.t"),
     *("swapaxes", "Tensor.swapaxes"),
     *("moveaxis", "Tensor.moveaxis"),

@@ -271,6 +271,72 @@ def crop(
     return getitem(x, tuple(map(builtins.slice, firsts, ends)))
 
 
+def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
+    """``unbind`` with the number of parts said, if you like.
+
+    Args:
+        x: Tensor of at least 1 axis.
+        axis: The axis.
+        num: Its length.
+
+    Returns:
+        List of views without the axis, one for each index.
+
+    Raises:
+        ValueError: There is no such axis, or ``num`` is not its length.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> [part.tolist() for part in paddle.unstack(paddle.to_tensor([1, 2]))]
+        [1, 2]
+    """
+    parts = unbind(x, axis)
+    if num is not None and num != len(parts):
+        raise ValueError(f"unstack: axis {axis} of x has length {len(parts)}; got num={num}")
+    return parts
+
+
+_SPLIT = """\
+``tensor_split`` along axis {axis}{instead}.
+
+Args:
+    x: Tensor of at least {rank} axes.
+    num_or_indices: Number of parts as equal as can be, or list of places to cut at.
+    name: Unused; for Paddle's signature.
+
+Returns:
+    List of views.
+
+Raises:
+    ValueError: x has fewer axes.
+
+Example:
+    >>> import minipaddle as paddle
+    >>> [part.shape for part in paddle.{name}(paddle.ones([4, 4, 4]), [1])]
+    {shown}
+"""
+
+
+def _split_along(name: str, axis: int, rank: int, shown: str, instead: str = "") -> Any:
+    """Declares ``tensor_split`` along ``axis``, or along the only one where ``rank`` is 1."""
+
+    def run(x: Tensor, num_or_indices: Ints, name: str | None = None) -> list[Tensor]:
+        if x.ndim < rank:
+            raise ValueError(f"{run.__name__}: x must have {rank} axes or more; got {x.shape}")
+        return tensor_split(x, num_or_indices, min(axis, x.ndim - 1))
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = _SPLIT.format(name=name, axis=axis, rank=rank, shown=shown, instead=instead)
+    return run
+
+
+vsplit = _split_along("vsplit", 0, 2, "[[1, 4, 4], [3, 4, 4]]")
+hsplit = _split_along(
+    "hsplit", 1, 1, "[[4, 1, 4], [4, 3, 4]]", ", or along the only axis of a vector"
+)
+dsplit = _split_along("dsplit", 2, 3, "[[4, 4, 1], [4, 4, 3]]")
+
+
 API = (
     *("split", "Tensor.split"),
     *("chunk", "Tensor.chunk"),
@@ -279,4 +345,8 @@ API = (
     *("slice", "Tensor.slice"),
     *("narrow", "Tensor.narrow"),
     *("crop", "Tensor.crop"),
+    *("unstack", "Tensor.unstack"),
+    *("hsplit", "Tensor.hsplit"),
+    *("vsplit", "Tensor.vsplit"),
+    *("dsplit", "Tensor.dsplit"),
 )

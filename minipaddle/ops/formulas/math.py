@@ -143,17 +143,22 @@ def round_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
 
 
 @formula
+def nan_to_num_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
+    return (F.multiply(out_grad, F.isfinite(x)),)
+
+
+@formula
 def trunc_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
     return (F.multiply(out_grad, 0.0),)
 
 
 @formula
 def clip_grad(F: Any, x: Any, out_grad: Any, min: Any, max: Any) -> tuple[Any, ...]:
-    gradient = out_grad  # relu(sign(d)) is 1 where d > 0 and 0 elsewhere
+    gradient = out_grad
     if min is not None:
-        gradient = F.multiply(gradient, F.relu(F.sign(F.subtract(x, min))))
+        gradient = F.multiply(gradient, F.greater_equal(x, min))
     if max is not None:
-        gradient = F.multiply(gradient, F.relu(F.sign(F.subtract(max, x))))
+        gradient = F.multiply(gradient, F.less_equal(x, max))
     return (gradient,)
 
 

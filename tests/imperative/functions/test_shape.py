@@ -41,6 +41,8 @@ VIEWS = {
     "unsqueeze 0-d": (lambda x: x.unsqueeze(0), lambda x: x[None], ()),
     "unsqueeze, empty": (lambda x: x.unsqueeze(1), lambda x: x[:, None], (0, 3)),
     "flatten": (shape.flatten, np.ravel, CUBE),
+    "ravel": (lambda x: x.ravel(), np.ravel, CUBE),
+    "ravel 0-d": (shape.ravel, np.ravel, ()),
     "flatten the last": (lambda x: x.flatten(1), lambda x: x.reshape(2, 12), CUBE),
     "flatten the first": (lambda x: x.flatten(0, -2), lambda x: x.reshape(6, 4), CUBE),
     "flatten one": (lambda x: x.flatten(1, 1), lambda x: x, CUBE),

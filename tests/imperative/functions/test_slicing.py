@@ -32,6 +32,11 @@ PARTS = {
         lambda x: np.array_split(x, [2, 9]),
         (3,),
     ),
+    "unstack": (lambda x: x.unstack(1, 3), lambda x: list(x.T), (2, 3)),
+    "hsplit": (lambda x: x.hsplit(2), lambda x: np.hsplit(x, 2), (2, 4)),
+    "hsplit a vector": (lambda x: slicing.hsplit(x, [1]), lambda x: np.hsplit(x, [1]), (3,)),
+    "vsplit": (lambda x: x.vsplit([1, 2]), lambda x: np.vsplit(x, [1, 2]), (4, 2)),
+    "dsplit": (lambda x: x.dsplit(3), lambda x: np.dsplit(x, 3), (2, 1, 3)),
     "slice": (
         lambda x: x.slice([0, -1], [1, -3], [9, -1]),
         lambda x: x[1:9, :, -3:-1],
@@ -131,3 +136,17 @@ def test_what_is_refused(name):
         call(paddle.ones([2, 3]))
     missing = [word for word in words if word not in str(caught.value)]
     assert not missing, f"{caught.value} lacks {missing}"
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x.unstack(0, 3), "length 2; got num=3"),
+        (lambda x: x.vsplit(1), r"vsplit: x must have 2 axes or more; got \[2\]"),
+        (lambda x: x.dsplit(1), "dsplit: x must have 3 axes"),
+        (lambda x: x.sum().hsplit(1), "hsplit: x must have 1 axes"),
+    ],
+)
+def test_splits_that_do_not_fit(call, text):
+    with pytest.raises(ValueError, match=text):
+        call(paddle.ones([2]))

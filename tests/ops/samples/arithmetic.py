@@ -55,7 +55,31 @@ def _extremum(op, reference):
     return OpSample(op, reference, pairs(0.5, -0.25), binary_errors(op))
 
 
+def _whole(op, reference):
+    samples = tuple(
+        Sample(name, (np.array(x), np.array(y)))
+        for name, x, y in (
+            ("vectors", [12.0, -8.0, 0.0, 7.0], [18.0, 12.0, 5.0, -21.0]),
+            ("column and row", [[6.0], [4.0]], [9.0, 10.0, 0.0]),
+            ("row and column", [9.0, 10.0, 0.0], [[6.0], [4.0]]),
+            ("0-d", 12.0, 30.0),
+            ("empty", np.zeros((0, 3)), np.ones(3)),
+        )
+    )
+    shapes = ErrorSample(
+        "shapes",
+        lambda f, t: f(t((2, 3), "int64"), t((4,), "int64")),
+        ValueError,
+        (op, "[2, 3]", "[4]"),
+    )
+    floats = ErrorSample("float", lambda f, t: f(t((2,)), 1), TypeError, ("ints", "float32"))
+    no_tensor = ErrorSample("no tensor", lambda f, t: f(1, 2), TypeError, (op, "Tensor"))
+    return OpSample(op, reference, samples, (shapes, floats, no_tensor))
+
+
 SAMPLES = (
+    _whole("gcd", np.gcd),
+    _whole("lcm", np.lcm),
     _extremum("maximum", np.maximum),
     _extremum("minimum", np.minimum),
     _extremum("fmax", np.fmax),

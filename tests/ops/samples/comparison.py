@@ -135,6 +135,7 @@ SAMPLES = (
     _of_two("logical_xor", lambda x, y: (x != 0) != (y != 0)),
     _of_one("logical_not", lambda x: x == 0),
     _of_one("isnan", lambda x: x != x),
+    _of_one("signbit", np.signbit),
     _of_one("isinf", lambda x: abs(x) == INF),
     _of_one("isfinite", lambda x: abs(x) < INF),
     _of_bits("bitwise_and", np.bitwise_and, _alike()),

@@ -44,10 +44,19 @@ def _rsqrt_roundings(x):
     return 2  # of the root and of the division
 
 
-def _away(x, decimals=0):
-    """The nearest number of so many decimals, halves away from 0."""
+def _to_even(x, decimals=0):
+    """The nearest number of so many decimals, halves to the even one."""
     factor = x.dtype.type(10.0) ** decimals
-    return np.asarray(np.sign(x) * np.floor(abs(x) * factor + 0.5) / factor)
+    whole = np.floor(x * factor)
+    part = x * factor - whole
+    return np.asarray((whole + ((part > 0.5) | ((part == 0.5) & (whole % 2 == 1)))) / factor)
+
+
+def _numbers(x, nan=0.0, posinf=None, neginf=None):
+    for value, wanted in ((np.nan, nan), (np.inf, posinf), (-np.inf, neginf)):
+        same = x != x if value != value else x == value
+        x = np.where(same, x.dtype.type(0 if wanted is None else wanted), x)
+    return x
 
 
 def _clip(x, min=None, max=None):
@@ -112,7 +121,7 @@ SAMPLES = (
     OpSample("trunc", np.trunc, _STEPS, (_NOT_A_TENSOR,), zero_gradient=True),
     OpSample(
         "round",
-        _away,
+        _to_even,
         (
             *_ROUNDED,
             Sample("decimals", (np.array([1.26, -0.34, 2.5]),), {"decimals": 1}),
@@ -134,6 +143,20 @@ SAMPLES = (
             _clipped("empty", _BOUNDS, (0, 3)),
         ),
         (_NOT_A_TENSOR,),
+    ),
+    OpSample(
+        "nan_to_num",
+        _numbers,
+        (
+            *_either_sign(0.5, 2.0),
+            Sample(  # NaN: tests/ops/test_arithmetic.py
+                "infinite",
+                (np.array([np.inf, -np.inf, 0.0]),),
+                {"posinf": 3.0, "neginf": -4.0},
+                gradient=False,
+            ),
+        ),
+        _ERRORS,
     ),
     OpSample(
         "logit",

@@ -160,3 +160,7 @@ def pow_grad(
         filled(_base_grad, x, y, out_grad) if wanted[0] else None,
         filled(_exponent_grad, x, y, out_grad) if wanted[1] else None,
     )
+
+
+binary("gcd", np.gcd)
+binary("lcm", np.lcm)

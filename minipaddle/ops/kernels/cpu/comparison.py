@@ -86,6 +86,7 @@ _unary("bitwise_not", np.bitwise_not, None)
 _unary("isnan", np.isnan)
 _unary("isinf", np.isinf)
 _unary("isfinite", np.isfinite)
+_unary("signbit", np.signbit)
 
 
 @kernel("logical_not", "cpu")

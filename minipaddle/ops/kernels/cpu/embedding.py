@@ -13,7 +13,7 @@ import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
 from minipaddle.ops.declaration import Rows
-from minipaddle.ops.kernels.cpu.ufunc import quiet
+from minipaddle.ops.kernels.cpu.block import quiet
 from minipaddle.ops.op import Array, kernel
 
 # Rows of at most so many elements are summed column by column.
@@ -153,7 +153,7 @@ def embedding_renorm_(weight: Array, x: Array, max_norm: float, norm_type: float
     rows = rows.astype(compute_dtype(rows.dtype), copy=False)
     if not rows.size:
         return
-    norms = quiet(np.linalg.norm, rows, norm_type, 1)
+    norms = np.asarray(quiet(np.linalg.norm, rows, norm_type, 1))
     large = norms > max_norm
     factors = (max_norm / (norms[large] + 1e-7)).astype(rows.dtype)
     scaled = rows[large] * factors[:, None]

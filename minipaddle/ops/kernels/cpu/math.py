@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.device.dtype import finfo
 from minipaddle.ops.kernels.cpu.ufunc import filled, fused, unary
 from minipaddle.ops.op import Array, kernel
 
@@ -52,17 +53,10 @@ def rsqrt(x: Array) -> Array:
 
 
 def _round(out: Array, x: Array, decimals: int) -> None:
-    """Halves go away from zero.
-
-    The number added is the largest below one half: with one half itself the sum of it and the
-    largest number below it would be rounded up to 1.
-    """
     factor = 10.0 ** abs(decimals)
     if decimals:
         x = np.multiply(x, factor) if decimals > 0 else np.divide(x, factor)
-    np.copysign(np.nextafter(x.dtype.type(0.5), x.dtype.type(0)), x, out=out)
-    np.add(out, x, out=out)
-    np.trunc(out, out=out)
+    np.rint(x, out=out)
     if decimals:
         (np.divide if decimals > 0 else np.multiply)(out, factor, out=out)
 
@@ -95,10 +89,25 @@ def clip(x: Array, min: Any = None, max: Any = None) -> Array:
 
 
 def _clip_grad(x_grad: Array, x: Array, out_grad: Array, low: Any, high: Any) -> None:
-    inside = True if low is None else np.greater(x, low)
+    inside = True if low is None else np.greater_equal(x, low)
     if high is not None:
-        inside = np.logical_and(inside, np.less(x, high))
+        inside = np.logical_and(inside, np.less_equal(x, high))
     np.multiply(out_grad, inside, out=x_grad)
+
+
+def _nan_to_num(out: Array, x: Array, nan: float, high: float, low: float) -> None:
+    np.copyto(out, x)
+    np.nan_to_num(out, copy=False, nan=nan, posinf=high, neginf=low)
+
+
+@kernel("nan_to_num", "cpu")
+def nan_to_num(x: Array, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
+    largest = finfo(x.dtype).max  # of x's own type, in which a half type is not computed
+    high, low = (
+        largest if posinf is None else posinf,
+        -largest if neginf is None else neginf,
+    )
+    return filled(_nan_to_num, x, nan, high, low)
 
 
 def _logit(out: Array, x: Array, eps: float | None) -> None:

@@ -15,8 +15,7 @@ import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.device.generator import Generator
-from minipaddle.ops.kernels.cpu.block import blockwise, share_out
-from minipaddle.ops.kernels.cpu.ufunc import quiet
+from minipaddle.ops.kernels.cpu.block import blockwise, quiet, share_out
 from minipaddle.ops.op import Array, kernel
 
 # Elements. To start a stream takes 25 us, to draw 128K normal float32 0.4 ms and a mask 0.15 ms.
