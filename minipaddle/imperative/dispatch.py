@@ -288,6 +288,8 @@ class _Source:
             elif saved.only_for is not None:
                 wanted = f"({self.edge(saved.only_for)}) is not None"
                 cells.append(f"({saved.name}.version if {wanted} else UNCHANGED)")
+            elif saved.name in self.op.optional:
+                cells.append(f"(UNCHANGED if {saved.name} is None else {saved.name}.version)")
             else:
                 cells.append(f"{saved.name}.version")
         return cells

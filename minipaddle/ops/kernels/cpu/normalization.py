@@ -1,0 +1,206 @@
+"""layer_norm and rms_norm and their gradients, some whole rows at a time.
+
+A row is what is normalized together: the elements of the axes from ``begin_norm_axis`` on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from minipaddle.device.dtype import compute_dtype
+from minipaddle.ops.kernels.cpu.block import Block, for_each_block
+from minipaddle.ops.op import Array, kernel
+
+# The arrays that a block of rows is worked on with; all should stay in a core's cache.
+_ARRAYS = 4
+
+
+def _as_rows(array: Array, begin: int) -> Array:
+    return array.reshape(math.prod(array.shape[:begin]), math.prod(array.shape[begin:]))
+
+
+def _flat(name: str, values: Array | None, length: int, dtype: Any) -> Array | None:
+    """Weight or bias, one value for each element of a row."""
+    if values is None:
+        return None
+    if values.size != length:
+        raise ValueError(f"{name} must have {length} elements, as a row; got {list(values.shape)}")
+    return values.astype(dtype, copy=False).reshape(-1)
+
+
+def _for_rows(work: Callable[[Iterable[Block]], Any], rows: Array, dtype: Any) -> list[Any]:
+    if not rows.size:
+        return []
+    return for_each_block(work, rows.shape[:1], dtype.itemsize * rows.shape[1] * _ARRAYS)
+
+
+def _squares(rows: Array) -> Array:
+    """The mean of the squares of each row."""
+    return np.asarray(np.einsum("ij,ij->i", rows, rows)) / rows.dtype.type(rows.shape[1])
+
+
+def _center(out: Array, rows: Array, mean: Array, rstd: Array) -> None:
+    """``rows - mean``, where float32 cannot hold the mean well enough in two steps."""
+    high = mean.astype(out.dtype)
+    np.subtract(rows, high[:, None], out=out)
+    low = (mean - high).astype(out.dtype)
+    if np.any(np.abs(low) * rstd > np.finfo(out.dtype).eps):
+        np.subtract(out, low[:, None], out=out)
+
+
+def _normalize(
+    x: Array, weight: Array | None, bias: Array | None, begin: int, epsilon: float, center: bool
+) -> tuple[Array, Array, Array]:
+    """The result, the means in float64 and the inverse deviations."""
+    wide = compute_dtype(x.dtype)
+    rows, out = _as_rows(x, begin), np.empty(x.shape, x.dtype)
+    target, (count, length) = _as_rows(out, begin), rows.shape
+    scale, shift = _flat("weight", weight, length, wide), _flat("bias", bias, length, wide)
+    mean, rstd = np.zeros(count, np.float64), np.zeros(count, wide)
+
+    def work(share: Iterable[Block]) -> None:
+        with np.errstate(all="ignore"):
+            for block in share:
+                part = rows[block].astype(wide, copy=False)
+                result = target[block] if wide == x.dtype else np.empty(part.shape, wide)
+                centered = part
+                if center:
+                    first = np.sum(part, axis=1) / wide.type(length)
+                    centered = np.subtract(part, first[:, None], out=result)
+                    low = np.sum(centered, axis=1) / wide.type(length)
+                    mean[block] = first.astype(np.float64) + low
+                    square = _squares(centered) - low * low
+                else:
+                    square = _squares(part)
+                rstd[block] = 1 / np.sqrt(square + wide.type(epsilon))
+                if center and np.any(np.abs(low) * rstd[block] > np.finfo(wide).eps):
+                    np.subtract(result, low[:, None], out=result)
+                np.multiply(centered, rstd[block][:, None], out=result)
+                if scale is not None:
+                    np.multiply(result, scale, out=result)
+                if shift is not None:
+                    np.add(result, shift, out=result)
+                if wide != x.dtype:
+                    np.copyto(target[block], result, casting="same_kind")
+
+    _for_rows(work, rows, wide)
+    return out, mean, rstd
+
+
+def _gradients(
+    x: Array,
+    weight: Array | None,
+    bias: Array | None,
+    mean: Array | None,
+    rstd: Array,
+    out_grad: Array,
+    begin: int,
+) -> list[Array | None]:
+    """Gradients by x, weight and bias, of c = x - mean or x, r = rstd and g = out_grad.
+
+    With u = g weight that by x is ``r u - c r³ mean(u c) - r mean(u)``, without the last term if
+    there is no mean; that by weight sums ``r g c`` over the rows, that by bias ``g``.
+    """
+    wide = compute_dtype(x.dtype)
+    rows, out = _as_rows(x, begin), np.empty(x.shape, x.dtype)
+    target, grads, length = _as_rows(out, begin), _as_rows(out_grad, begin), rows.shape[1]
+    scale = _flat("weight", weight, length, wide)
+
+    def work(share: Iterable[Block]) -> Array:
+        sums = np.zeros((2, length), np.float64)
+        with np.errstate(all="ignore"):
+            for block in share:
+                r, g = rstd[block], grads[block].astype(wide, copy=False)
+                c = np.empty(g.shape, wide)
+                if mean is None:
+                    np.copyto(c, rows[block])
+                else:
+                    _center(c, rows[block].astype(wide, copy=False), mean[block], r)
+                product = np.multiply(g, c, out=np.empty(g.shape, wide))
+                if weight is not None:
+                    sums[0] += r @ product
+                if bias is not None:
+                    sums[1] += np.sum(g, axis=0)
+                result = target[block] if wide == x.dtype else np.empty(g.shape, wide)
+                _by_rows(result, product, c, g, r, scale, mean is not None)
+                if wide != x.dtype:
+                    np.copyto(target[block], result, casting="same_kind")
+        return sums
+
+    shares = _for_rows(work, rows, wide)
+    sums = sum(shares, np.zeros((2, length)))
+    found: list[Array | None] = [out]
+    for values, total in ((weight, sums[0]), (bias, sums[1])):
+        found.append(None if values is None else total.astype(x.dtype).reshape(values.shape))
+    return found
+
+
+def _by_rows(
+    out: Array, product: Array, c: Array, g: Array, r: Array, scale: Array | None, center: bool
+) -> None:
+    """The gradient by x of some rows, given ``product = g c``; overwrites c."""
+    length = out.dtype.type(c.shape[1])
+    along = np.sum(product, axis=1) if scale is None else product @ scale
+    np.multiply(c, (along * r * r / length)[:, None], out=c)
+    if scale is None:
+        np.subtract(g, c, out=out)
+    else:
+        np.multiply(g, scale, out=out)
+        np.subtract(out, c, out=out)
+    if center:
+        level = (np.sum(g, axis=1) if scale is None else g @ scale) / length
+        np.subtract(out, level[:, None], out=out)
+    np.multiply(out, r[:, None], out=out)
+
+
+@kernel("layer_norm_rows", "cpu")
+def layer_norm_rows(
+    x: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    begin_norm_axis: int = 1,
+    epsilon: float = 1e-5,
+) -> tuple[Array, Array, Array]:
+    return _normalize(x, weight, bias, begin_norm_axis, epsilon, True)
+
+
+@kernel("layer_norm_rows_grad", "cpu")
+def layer_norm_rows_grad(
+    x: Array,
+    weight: Array | None,
+    bias: Array | None,
+    mean: Array,
+    rstd: Array,
+    out_grad: Array,
+    begin_norm_axis: int,
+    epsilon: float,
+    wanted: Any,
+    into: Any,
+) -> list[Array | None]:
+    return _gradients(x, weight, bias, mean, rstd, out_grad, begin_norm_axis)
+
+
+@kernel("rms_norm_rows", "cpu")
+def rms_norm_rows(
+    x: Array, weight: Array | None = None, begin_norm_axis: int = 1, epsilon: float = 1e-5
+) -> tuple[Array, Array]:
+    out, _, rstd = _normalize(x, weight, None, begin_norm_axis, epsilon, False)
+    return out, rstd
+
+
+@kernel("rms_norm_rows_grad", "cpu")
+def rms_norm_rows_grad(
+    x: Array,
+    weight: Array | None,
+    rstd: Array,
+    out_grad: Array,
+    begin_norm_axis: int,
+    epsilon: float,
+    wanted: Any,
+    into: Any,
+) -> list[Array | None]:
+    return _gradients(x, weight, None, None, rstd, out_grad, begin_norm_axis)[:2]
