@@ -86,6 +86,13 @@ def flattened(arrays: list[Array]) -> list[Array]:
     return arrays
 
 
+def home(into: Sequence[Array | None] | None, i: int, shape: tuple[int, ...]) -> Array | None:
+    """Where a gradient kernel is to write result ``i``, if that is given and has ``shape``."""
+    found = into[i] if into is not None else None
+    fits = found is not None and found.shape == shape and found.flags.c_contiguous
+    return found if fits else None
+
+
 def for_each_block(
     work: Callable[[Iterable[Block]], R], shape: tuple[int, ...], itemsize: int
 ) -> list[R]:

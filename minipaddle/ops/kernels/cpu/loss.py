@@ -9,7 +9,7 @@ import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
 from minipaddle.ops.axes import normal_axis
-from minipaddle.ops.kernels.cpu.block import Block, for_each_block
+from minipaddle.ops.kernels.cpu.block import Block, for_each_block, home
 from minipaddle.ops.op import Array, kernel
 
 
@@ -155,7 +155,8 @@ def hard_cross_entropy_grad(
     """The softmax less the labelled element's 1, times ``out_grad``."""
     classes = _Classes(label, input.shape, axis, ignore_index)
     wide = compute_dtype(input.dtype)
-    gradient = np.empty_like(input)
+    gradient = home(into, 0, input.shape)
+    gradient = np.empty_like(input) if gradient is None else gradient
     rows, at, out = classes.rows(input), classes.per_row(classes.at), classes.rows(gradient)
     factors = classes.per_row(classes.without_ignored(out_grad.astype(wide)))
     totals = classes.per_row(total)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import Block, for_each_block
+from minipaddle.ops.kernels.cpu.block import Block, for_each_block, home
 from minipaddle.ops.op import Array, kernel
 
-# The arrays that a block of rows is worked on with; all should stay in a core's cache.
-_ARRAYS = 4
+# Parts of a block of the usual size that rows are worked on in: three to four arrays of that length
+# should stay in a core's cache.
+_ARRAYS = 2
 
 
 def _as_rows(array: Array, begin: int) -> Array:
@@ -40,7 +41,7 @@ def _for_rows(work: Callable[[Iterable[Block]], Any], rows: Array, dtype: Any) -
 
 def _squares(rows: Array) -> Array:
     """The mean of the squares of each row."""
-    return np.asarray(np.einsum("ij,ij->i", rows, rows)) / rows.dtype.type(rows.shape[1])
+    return np.asarray(np.vecdot(rows, rows)) / rows.dtype.type(rows.shape[1])
 
 
 def _center(out: Array, rows: Array, mean: Array, rstd: Array) -> None:
@@ -61,6 +62,7 @@ def _normalize(
     target, (count, length) = _as_rows(out, begin), rows.shape
     scale, shift = _flat("weight", weight, length, wide), _flat("bias", bias, length, wide)
     mean, rstd = np.zeros(count, np.float64), np.zeros(count, wide)
+    even = np.full(length, 1.0 / max(1, length), wide)  # products with it are means
 
     def work(share: Iterable[Block]) -> None:
         with np.errstate(all="ignore"):
@@ -69,9 +71,9 @@ def _normalize(
                 result = target[block] if wide == x.dtype else np.empty(part.shape, wide)
                 centered = part
                 if center:
-                    first = np.sum(part, axis=1) / wide.type(length)
+                    first = part @ even
                     centered = np.subtract(part, first[:, None], out=result)
-                    low = np.sum(centered, axis=1) / wide.type(length)
+                    low = centered @ even
                     mean[block] = first.astype(np.float64) + low
                     square = _squares(centered) - low * low
                 else:
@@ -99,6 +101,7 @@ def _gradients(
     rstd: Array,
     out_grad: Array,
     begin: int,
+    into: Any,
 ) -> list[Array | None]:
     """Gradients by x, weight and bias, of c = x - mean or x, r = rstd and g = out_grad.
 
@@ -106,7 +109,8 @@ def _gradients(
     there is no mean; that by weight sums ``r g c`` over the rows, that by bias ``g``.
     """
     wide = compute_dtype(x.dtype)
-    rows, out = _as_rows(x, begin), np.empty(x.shape, x.dtype)
+    out = home(into, 0, x.shape)
+    rows, out = _as_rows(x, begin), np.empty(x.shape, x.dtype) if out is None else out
     target, grads, length = _as_rows(out, begin), _as_rows(out_grad, begin), rows.shape[1]
     scale = _flat("weight", weight, length, wide)
 
@@ -120,13 +124,13 @@ def _gradients(
                     np.copyto(c, rows[block])
                 else:
                     _center(c, rows[block].astype(wide, copy=False), mean[block], r)
-                product = np.multiply(g, c, out=np.empty(g.shape, wide))
+                result = target[block] if wide == x.dtype else np.empty(g.shape, wide)
+                product = np.multiply(g, c, out=result)
                 if weight is not None:
                     sums[0] += r @ product
                 if bias is not None:
-                    sums[1] += np.sum(g, axis=0)
-                result = target[block] if wide == x.dtype else np.empty(g.shape, wide)
-                _by_rows(result, product, c, g, r, scale, mean is not None)
+                    sums[1] += np.ones_like(r) @ g
+                _by_rows(result, c, g, r, scale, mean is not None)
                 if wide != x.dtype:
                     np.copyto(target[block], result, casting="same_kind")
         return sums
@@ -140,20 +144,19 @@ def _gradients(
 
 
 def _by_rows(
-    out: Array, product: Array, c: Array, g: Array, r: Array, scale: Array | None, center: bool
+    out: Array, c: Array, g: Array, r: Array, scale: Array | None, center: bool
 ) -> None:
-    """The gradient by x of some rows, given ``product = g c``; overwrites c."""
-    length = out.dtype.type(c.shape[1])
-    along = np.sum(product, axis=1) if scale is None else product @ scale
-    np.multiply(c, (along * r * r / length)[:, None], out=c)
+    """The gradient by x of some rows, where ``out`` holds ``g c``; overwrites c."""
+    length = c.shape[1]
+    weights = np.ones(length, out.dtype) if scale is None else scale
+    np.multiply(c, ((out @ weights) * r * r / out.dtype.type(length))[:, None], out=c)
     if scale is None:
         np.subtract(g, c, out=out)
     else:
         np.multiply(g, scale, out=out)
         np.subtract(out, c, out=out)
     if center:
-        level = (np.sum(g, axis=1) if scale is None else g @ scale) / length
-        np.subtract(out, level[:, None], out=out)
+        np.subtract(out, ((g @ weights) / out.dtype.type(length))[:, None], out=out)
     np.multiply(out, r[:, None], out=out)
 
 
@@ -181,7 +184,7 @@ def layer_norm_rows_grad(
     wanted: Any,
     into: Any,
 ) -> list[Array | None]:
-    return _gradients(x, weight, bias, mean, rstd, out_grad, begin_norm_axis)
+    return _gradients(x, weight, bias, mean, rstd, out_grad, begin_norm_axis, into)
 
 
 @kernel("rms_norm_rows", "cpu")
@@ -203,4 +206,4 @@ def rms_norm_rows_grad(
     wanted: Any,
     into: Any,
 ) -> list[Array | None]:
-    return _gradients(x, weight, None, None, rstd, out_grad, begin_norm_axis)[:2]
+    return _gradients(x, weight, None, None, rstd, out_grad, begin_norm_axis, into)[:2]

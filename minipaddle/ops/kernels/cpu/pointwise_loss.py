@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.ops.kernels.cpu.block import home
 from minipaddle.ops.kernels.cpu.pointwise import pointwise
 from minipaddle.ops.op import Array, kernel
 
@@ -43,16 +44,18 @@ def _loss(name: str, fill: Fill, input_grad: Fill, label_grad: Fill | None) -> N
         return pointwise(fill, *np.broadcast_arrays(input, label), *rest)
 
     def compute_grad(*args: Any) -> tuple[Array | None, Array | None]:
-        input, label, out_grad, *rest, wanted, _into = args
+        input, label, out_grad, *rest, wanted, into = args
         input, label = np.broadcast_arrays(input, label)
         factor = _constant(out_grad)
         found: Any = [None, None]
         if wanted[0] or (wanted[1] and label_grad is None):
-            found[0] = pointwise(slope, input, label, factor, input_grad, *rest)
+            out = home(into, 0, input.shape)
+            found[0] = pointwise(slope, input, label, factor, input_grad, *rest, out=out)
         if wanted[1] and label_grad is None:
-            found[1] = np.asarray(np.negative(found[0]))
+            found[1] = np.asarray(np.negative(found[0], out=home(into, 1, input.shape)))
         elif wanted[1]:
-            found[1] = pointwise(slope, input, label, factor, label_grad, *rest)
+            out = home(into, 1, input.shape)
+            found[1] = pointwise(slope, input, label, factor, label_grad, *rest, out=out)
         return found[0] if wanted[0] else None, found[1]
 
     kernel(name, "cpu")(functools.partial(compute))
