@@ -99,6 +99,7 @@ WIDE_SIGNATURES: dict[str, str] = {
     "imperative/functions/": "Paddle's public signatures",
     "imperative/autograd.py:grad": "Paddle's public signature",
     "nn/functional.py": "Paddle's public signatures",
+    "nn/layers/": "Paddle's public signatures",
     "testing/op_test.py": "Paddle's public signatures",
 }
 TRAILING_UNDERSCORE = {"comm_pool_", "comm_op_count_", "cv_", "next_group_"}

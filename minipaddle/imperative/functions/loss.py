@@ -94,7 +94,8 @@ def _weighted_mean(loss: Tensor, weights: Tensor) -> Tensor:
     total, count = (t.astype("float32") if is_half(t.dtype) else t for t in (loss, weights))
     total, count = total.sum(), count.sum()
     mean = total / (count + comparison.equal(count, 0.0).astype(count.dtype))
-    return mean.astype(loss.dtype)
+    result: Tensor = mean.astype(loss.dtype)
+    return result
 
 
 def _per_label(input: Tensor, label: Tensor, axis: int, function: str) -> Tensor:
@@ -128,7 +129,8 @@ def _class_weights(
 
 def _used(label: Tensor, ignore_index: int, dtype: Any) -> Tensor:
     """1 for each label that counts, 0 for each that is ignored."""
-    return comparison.not_equal(label, ignore_index).astype(dtype)
+    used: Tensor = comparison.not_equal(label, ignore_index).astype(dtype)
+    return used
 
 
 def _soft_cross_entropy(
@@ -217,8 +219,9 @@ def cross_entropy(
             even = label_smoothing / input.shape[axis]
             label = label * (1.0 - label_smoothing) + even
         loss, factor = _soft_cross_entropy(input, label, weight, axis, use_softmax)
-        weighted = factor is not None and reduction == "mean"
-        return _weighted_mean(loss, factor) if weighted else reduced(loss, reduction)
+        if factor is not None and reduction == "mean":
+            return _weighted_mean(loss, factor)
+        return reduced(loss, reduction)
     at = _per_label(input, label, axis, "cross_entropy")
     loss = _hard_losses(input, at, axis, ignore_index, label_smoothing, use_softmax)
     classes = input.shape[axis]
@@ -243,9 +246,11 @@ def _weighted(
     if weight is not None:
         factor = _class_weights(function, weight, label, classes, ignore_index, even)
         loss = loss * factor
-    elif reduction == "mean":
+    if reduction != "mean":
+        return reduced(loss, reduction)
+    if weight is None:
         factor = _used(label, ignore_index, "float32" if is_half(loss.dtype) else loss.dtype)
-    return _weighted_mean(loss, factor) if reduction == "mean" else reduced(loss, reduction)
+    return _weighted_mean(loss, factor)
 
 
 def softmax_with_cross_entropy(

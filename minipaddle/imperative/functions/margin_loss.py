@@ -46,7 +46,8 @@ def margin_ranking_loss(
 
 def _is(label: Tensor, value: float, dtype: Any) -> Tensor:
     """1 where ``label`` is ``value``, else 0."""
-    return comparison.equal(label, value).astype(dtype)
+    found: Tensor = comparison.equal(label, value).astype(dtype)
+    return found
 
 
 def hinge_embedding_loss(

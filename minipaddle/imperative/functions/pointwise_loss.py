@@ -10,6 +10,8 @@ from minipaddle.imperative.functions.activation import softplus
 from minipaddle.imperative.functions.loss import check_reduction, reduced
 from minipaddle.imperative.tensor import Tensor
 
+KL_REDUCTIONS = ("mean", "batchmean", "sum", "none")
+
 
 @bound
 def bernoulli_loss(input: Tensor, label: Tensor, name: str | None = None) -> Tensor:
@@ -199,7 +201,7 @@ def kl_div(
         >>> paddle.nn.functional.kl_div(x, y, "sum").item()
         3.0
     """
-    check_reduction("kl_div", reduction, ("mean", "batchmean", "sum", "none"))
+    check_reduction("kl_div", reduction, KL_REDUCTIONS)
     loss = divergence_loss(input, label, log_target)
     if reduction == "batchmean":
         return loss.sum() / float(input.shape[0] if input.ndim else 1)

@@ -86,11 +86,12 @@ def flattened(arrays: list[Array]) -> list[Array]:
     return arrays
 
 
-def home(into: Sequence[Array | None] | None, i: int, shape: tuple[int, ...]) -> Array | None:
-    """Where a gradient kernel is to write result ``i``, if that is given and has ``shape``."""
+def home(into: Sequence[Array | None] | None, i: int, shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array for result ``i`` of a gradient kernel: the one in ``into`` if that fits."""
     found = into[i] if into is not None else None
-    fits = found is not None and found.shape == shape and found.flags.c_contiguous
-    return found if fits else None
+    if found is not None and found.shape == shape and found.flags.c_contiguous:
+        return found
+    return np.empty(shape, dtype)
 
 
 def for_each_block(

@@ -155,8 +155,7 @@ def hard_cross_entropy_grad(
     """The softmax less the labelled element's 1, times ``out_grad``."""
     classes = _Classes(label, input.shape, axis, ignore_index)
     wide = compute_dtype(input.dtype)
-    gradient = home(into, 0, input.shape)
-    gradient = np.empty_like(input) if gradient is None else gradient
+    gradient = home(into, 0, input.shape, input.dtype)
     rows, at, out = classes.rows(input), classes.per_row(classes.at), classes.rows(gradient)
     factors = classes.per_row(classes.without_ignored(out_grad.astype(wide)))
     totals = classes.per_row(total)

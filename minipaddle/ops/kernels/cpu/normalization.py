@@ -44,13 +44,18 @@ def _squares(rows: Array) -> Array:
     return np.asarray(np.vecdot(rows, rows)) / rows.dtype.type(rows.shape[1])
 
 
-def _center(out: Array, rows: Array, mean: Array, rstd: Array) -> None:
+def _centered(rows: Array, mean: Array | None, rstd: Array, dtype: Any) -> Array:
     """``rows - mean``, where float32 cannot hold the mean well enough in two steps."""
-    high = mean.astype(out.dtype)
-    np.subtract(rows, high[:, None], out=out)
-    low = (mean - high).astype(out.dtype)
-    if np.any(np.abs(low) * rstd > np.finfo(out.dtype).eps):
+    out = np.empty(rows.shape, dtype)
+    if mean is None:
+        np.copyto(out, rows)
+        return out
+    high = mean.astype(dtype)
+    np.subtract(rows, high[:, None], out=out, dtype=dtype)
+    low = (mean - high).astype(dtype)
+    if np.any(np.abs(low) * rstd > np.finfo(dtype).eps):
         np.subtract(out, low[:, None], out=out)
+    return out
 
 
 def _normalize(
@@ -95,22 +100,21 @@ def _normalize(
 
 def _gradients(
     x: Array,
-    weight: Array | None,
-    bias: Array | None,
+    parameters: Any,
     mean: Array | None,
     rstd: Array,
     out_grad: Array,
     begin: int,
     into: Any,
 ) -> list[Array | None]:
-    """Gradients by x, weight and bias, of c = x - mean or x, r = rstd and g = out_grad.
+    """Gradients by x and the parameters, weight and bias.
 
-    With u = g weight that by x is ``r u - c r³ mean(u c) - r mean(u)``, without the last term if
-    there is no mean; that by weight sums ``r g c`` over the rows, that by bias ``g``.
+    Of c = x - mean or x, r = rstd, g = out_grad and u = g weight, that by x is
+    ``r u - c r³ mean(u c) - r mean(u)``, without the last term if there is no mean; that by weight
+    sums ``r g c`` over the rows, and that by bias ``g``.
     """
     wide = compute_dtype(x.dtype)
-    out = home(into, 0, x.shape)
-    rows, out = _as_rows(x, begin), np.empty(x.shape, x.dtype) if out is None else out
+    rows, out, (weight, bias) = _as_rows(x, begin), home(into, 0, x.shape, x.dtype), parameters
     target, grads, length = _as_rows(out, begin), _as_rows(out_grad, begin), rows.shape[1]
     scale = _flat("weight", weight, length, wide)
 
@@ -119,11 +123,7 @@ def _gradients(
         with np.errstate(all="ignore"):
             for block in share:
                 r, g = rstd[block], grads[block].astype(wide, copy=False)
-                c = np.empty(g.shape, wide)
-                if mean is None:
-                    np.copyto(c, rows[block])
-                else:
-                    _center(c, rows[block].astype(wide, copy=False), mean[block], r)
+                c = _centered(rows[block], None if mean is None else mean[block], r, wide)
                 result = target[block] if wide == x.dtype else np.empty(g.shape, wide)
                 product = np.multiply(g, c, out=result)
                 if weight is not None:
@@ -143,9 +143,7 @@ def _gradients(
     return found
 
 
-def _by_rows(
-    out: Array, c: Array, g: Array, r: Array, scale: Array | None, center: bool
-) -> None:
+def _by_rows(out: Array, c: Array, g: Array, r: Array, scale: Array | None, center: bool) -> None:
     """The gradient by x of some rows, where ``out`` holds ``g c``; overwrites c."""
     length = c.shape[1]
     weights = np.ones(length, out.dtype) if scale is None else scale
@@ -184,7 +182,7 @@ def layer_norm_rows_grad(
     wanted: Any,
     into: Any,
 ) -> list[Array | None]:
-    return _gradients(x, weight, bias, mean, rstd, out_grad, begin_norm_axis, into)
+    return _gradients(x, (weight, bias), mean, rstd, out_grad, begin_norm_axis, into)
 
 
 @kernel("rms_norm_rows", "cpu")
@@ -206,4 +204,4 @@ def rms_norm_rows_grad(
     wanted: Any,
     into: Any,
 ) -> list[Array | None]:
-    return _gradients(x, weight, None, None, rstd, out_grad, begin_norm_axis, into)[:2]
+    return _gradients(x, (weight, None), None, rstd, out_grad, begin_norm_axis, into)[:2]

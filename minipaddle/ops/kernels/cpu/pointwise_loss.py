@@ -49,12 +49,13 @@ def _loss(name: str, fill: Fill, input_grad: Fill, label_grad: Fill | None) -> N
         factor = _constant(out_grad)
         found: Any = [None, None]
         if wanted[0] or (wanted[1] and label_grad is None):
-            out = home(into, 0, input.shape)
+            out = home(into, 0, input.shape, input.dtype)
             found[0] = pointwise(slope, input, label, factor, input_grad, *rest, out=out)
         if wanted[1] and label_grad is None:
-            found[1] = np.asarray(np.negative(found[0], out=home(into, 1, input.shape)))
+            out = home(into, 1, input.shape, input.dtype)
+            found[1] = np.negative(found[0], out=out)
         elif wanted[1]:
-            out = home(into, 1, input.shape)
+            out = home(into, 1, input.shape, input.dtype)
             found[1] = pointwise(slope, input, label, factor, label_grad, *rest, out=out)
         return found[0] if wanted[0] else None, found[1]
 
