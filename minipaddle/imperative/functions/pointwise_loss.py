@@ -271,9 +271,9 @@ def log_loss(
 
     Example:
         >>> import minipaddle as paddle
-        >>> x, y = paddle.to_tensor([1.0]), paddle.to_tensor([1.0])
-        >>> paddle.nn.functional.log_loss(x, y, epsilon=0.0).tolist()
-        [0.0]
+        >>> x, y = paddle.to_tensor([0.5]), paddle.to_tensor([1.0])
+        >>> round(paddle.nn.functional.log_loss(x, y).item(), 4)
+        0.6929
     """
     rest = 1.0 - input
     return -(label * math.log(input + epsilon)) - (1.0 - label) * math.log(rest + epsilon)
