@@ -50,8 +50,8 @@ def hard_cross_entropy(
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
     name: str | None = None,
-) -> Tensor:
-    """Part of ``cross_entropy``: one loss a label, 0 for ignored ones."""
+) -> tuple[Tensor, Tensor]:
+    """Part of ``cross_entropy``: one loss a label, 0 for ignored ones; and how many count, or 1."""
 
 
 @bound
@@ -89,13 +89,18 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
     return loss.mean() if reduction == "mean" else loss.sum()
 
 
+def _divided(loss: Tensor, count: Tensor) -> Tensor:
+    """The sum of the losses over ``count``, which is of float32 for half types."""
+    if not is_half(loss.dtype):
+        return loss.sum() / count
+    mean: Tensor = (loss.astype("float32").sum() / count).astype(loss.dtype)
+    return mean
+
+
 def _weighted_mean(loss: Tensor, weights: Tensor) -> Tensor:
     """The sum over the weights' sum; 0, not NaN, where that is 0. Half types in float32."""
-    total, count = (t.astype("float32") if is_half(t.dtype) else t for t in (loss, weights))
-    total, count = total.sum(), count.sum()
-    mean = total / (count + comparison.equal(count, 0.0).astype(count.dtype))
-    result: Tensor = mean.astype(loss.dtype)
-    return result
+    count = (weights.astype("float32") if is_half(weights.dtype) else weights).sum()
+    return _divided(loss, count + comparison.equal(count, 0.0).astype(count.dtype))
 
 
 def _per_label(input: Tensor, label: Tensor, axis: int, function: str) -> Tensor:
@@ -154,15 +159,16 @@ def _soft_cross_entropy(
 
 def _hard_losses(
     input: Tensor, label: Tensor, axis: int, ignore_index: int, even: float, use_softmax: bool
-) -> Tensor:
+) -> tuple[Tensor, Tensor | None]:
+    """One loss a label, and if it is known by how many their sum is divided."""
     if use_softmax:
         return hard_cross_entropy(input, label, axis, ignore_index, even)
     used = _used(label, ignore_index, input.dtype)
     # An ignored probability becomes 1, whose logarithm is 0.
     loss = -log(take_class(input, label, axis, ignore_index) + (1.0 - used))
     if not even:
-        return loss
-    return loss * (1.0 - even) - used * log(input).mean(axis) * even
+        return loss, None
+    return loss * (1.0 - even) - used * log(input).mean(axis) * even, None
 
 
 def cross_entropy(
@@ -223,7 +229,9 @@ def cross_entropy(
             return _weighted_mean(loss, factor)
         return reduced(loss, reduction)
     at = _per_label(input, label, axis, "cross_entropy")
-    loss = _hard_losses(input, at, axis, ignore_index, label_smoothing, use_softmax)
+    loss, count = _hard_losses(input, at, axis, ignore_index, label_smoothing, use_softmax)
+    if count is not None and weight is None and reduction == "mean":
+        return _divided(loss, count)
     classes = input.shape[axis]
     loss = _weighted(
         "cross_entropy", loss, at, weight, classes, ignore_index, label_smoothing, reduction

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from minipaddle.device.dtype import compute_dtype
 from tests.ops.samples.sample import PAIRS, ErrorSample, OpSample, Sample, values
 
 
@@ -33,7 +34,8 @@ def _hard_cross_entropy(input, label, axis=-1, ignore_index=-100, label_smoothin
     target = _one_hot(label, input.shape, axis, ignore_index) * (1 - label_smoothing)
     used = np.expand_dims(label != ignore_index, axis)
     target = target + used * (label_smoothing / max(1, count))
-    return -np.sum(target * _log_softmax(input, axis), axis=axis)
+    count = max(1, np.count_nonzero(used))
+    return -np.sum(target * _log_softmax(input, axis), axis=axis), np.asarray(count, input.dtype)
 
 
 def _take_class(x, label, axis=-1, ignore_index=-100):
@@ -110,7 +112,8 @@ SAMPLES = (
         _label_errors(),
         # As log_softmax of scores below 2, whose differences are below 4, and their mean.
         roundings=lambda input, label: 12 + 2 * input.size,
-        magnitude=lambda input, label, **attributes: np.full(label.shape, 8.0),
+        magnitude=lambda input, label, **attributes: (np.full(label.shape, 8.0), np.zeros(())),
+        result_dtype=lambda dtype, attributes: (dtype, compute_dtype(dtype)),
         takes_0d=False,
     ),
     OpSample("take_class", _take_class, tuple(_rows()), _label_errors(), takes_0d=False),

@@ -110,8 +110,8 @@ def hard_cross_entropy(
     axis: int = -1,
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
-) -> tuple[Array, Array]:
-    """log(sum(exp(row))) less the labelled element; and that logarithm, in float64."""
+) -> tuple[Array, Array, Array]:
+    """log(sum(exp(row))) less the labelled element, how many count, and that logarithm."""
     classes = _Classes(label, input.shape, axis, ignore_index)
     wide = compute_dtype(input.dtype)
     loss, total = np.empty(label.shape, wide), np.empty(label.shape, np.float64)
@@ -137,7 +137,9 @@ def hard_cross_entropy(
 
     if loss.size:
         for_each_block(work, rows.shape[:-1], wide.itemsize * rows.shape[-1])
-    return np.asarray(classes.without_ignored(loss).astype(input.dtype)), total
+    count = label.size if classes.ignored is None else np.count_nonzero(~classes.ignored)
+    loss = np.asarray(classes.without_ignored(loss).astype(input.dtype))
+    return loss, np.asarray(max(1, count), wide), total
 
 
 @kernel("hard_cross_entropy_grad", "cpu")
