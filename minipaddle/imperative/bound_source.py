@@ -270,6 +270,8 @@ class Source:
                 cells.append("UNCHANGED")
             elif saved.is_output:
                 cells.append(f"{self.first}.version" if self.inplace else f"{saved.name}.version")
+            elif saved.name in self.op.optional:
+                cells.append(f"(UNCHANGED if {saved.name} is None else {saved.name}.version)")
             elif saved.only_for is not None:
                 wanted = f"({self.edge(saved.only_for)}) is not None"
                 cells.append(f"({saved.name}.version if {wanted} else UNCHANGED)")

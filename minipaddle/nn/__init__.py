@@ -14,17 +14,22 @@ from minipaddle.nn.layers.dropout import (
 )
 from minipaddle.nn.layers.embedding import Embedding
 from minipaddle.nn.layers.linear import Linear
-from minipaddle.nn.layers.loss import MSELoss
+from minipaddle.nn.layers.loss import (
+    BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, KLDivLoss, L1Loss, MSELoss, NLLLoss, SmoothL1Loss,
+)
+from minipaddle.nn.layers.norm import LayerNorm, RMSNorm
 from minipaddle.nn.layers.rectifier import (
     CELU, ELU, SELU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU, PReLU, ReLU, ReLU6,
     Softshrink, ThresholdedReLU,
 )
 
 __all__ = [
-    "AlphaDropout", "CELU", "Dropout", "Dropout2D", "Dropout3D", "ELU", "Embedding",
-    "FeatureAlphaDropout", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh",
-    "Layer", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "Mish", "PReLU", "ReLU",
-    "ReLU6", "SELU", "Sequential", "Sigmoid", "Silu", "Softmax", "Softplus", "Softshrink",
-    "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU", "functional", "initializer",
+    "AlphaDropout", "BCELoss", "BCEWithLogitsLoss", "CELU", "CrossEntropyLoss", "Dropout",
+    "Dropout2D", "Dropout3D", "ELU", "Embedding", "FeatureAlphaDropout", "GELU", "GLU",
+    "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "KLDivLoss", "L1Loss", "Layer",
+    "LayerNorm", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "Mish", "NLLLoss",
+    "PReLU", "RMSNorm", "ReLU", "ReLU6", "SELU", "Sequential", "Sigmoid", "Silu", "SmoothL1Loss",
+    "Softmax", "Softplus", "Softshrink", "Softsign", "Swish", "Tanh", "Tanhshrink",
+    "ThresholdedReLU", "functional", "initializer",
 ]
 # fmt: on

@@ -13,8 +13,18 @@ from minipaddle.imperative.functions.elementwise import tanh, tanh_
 from minipaddle.imperative.functions.embedding import embedding
 from minipaddle.imperative.functions.geometry import cosine_similarity
 from minipaddle.imperative.functions.linalg import linear
-from minipaddle.imperative.functions.loss import mse_loss
+from minipaddle.imperative.functions.loss import (
+    cross_entropy, label_smooth, mse_loss, nll_loss, softmax_with_cross_entropy,
+)
+from minipaddle.imperative.functions.margin_loss import (
+    cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, triplet_margin_loss,
+)
+from minipaddle.imperative.functions.normalization import layer_norm, normalize, rms_norm
 from minipaddle.imperative.functions.padding import diag_embed, pad
+from minipaddle.imperative.functions.pointwise_loss import (
+    binary_cross_entropy, binary_cross_entropy_with_logits, kl_div, l1_loss, log_loss,
+    smooth_l1_loss, soft_margin_loss, square_error_cost,
+)
 from minipaddle.imperative.functions.rectifier import (
     celu, elu, elu_, hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_, leaky_relu,
     leaky_relu_, prelu, relu, relu6, relu_, selu, softshrink, thresholded_relu, thresholded_relu_,
@@ -24,11 +34,16 @@ from minipaddle.imperative.functions.rectifier import (
 
 # fmt: off
 __all__ = [
-    "alpha_dropout", "celu", "cosine_similarity", "diag_embed", "dropout", "dropout2d",
-    "dropout3d", "elu", "elu_", "embedding", "feature_alpha_dropout", "gelu", "glu", "hardshrink",
-    "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "linear",
-    "log_sigmoid", "log_softmax", "mish", "mse_loss", "pad", "prelu", "relu", "relu6", "relu_",
-    "selu", "sigmoid", "sigmoid_", "silu", "softmax", "softmax_", "softplus", "softshrink",
-    "softsign", "swish", "tanh", "tanh_", "tanhshrink", "thresholded_relu", "thresholded_relu_",
+    "alpha_dropout", "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu",
+    "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "diag_embed", "dropout",
+    "dropout2d", "dropout3d", "elu", "elu_", "embedding", "feature_alpha_dropout", "gelu", "glu",
+    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss",
+    "kl_div", "l1_loss", "label_smooth", "layer_norm", "leaky_relu", "leaky_relu_", "linear",
+    "log_loss", "log_sigmoid", "log_softmax", "margin_ranking_loss", "mish", "mse_loss",
+    "nll_loss", "normalize", "pad", "prelu", "relu", "relu6", "relu_", "rms_norm", "selu",
+    "sigmoid", "sigmoid_", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmax_",
+    "softmax_with_cross_entropy", "softplus", "softshrink", "softsign", "square_error_cost",
+    "swish", "tanh", "tanh_", "tanhshrink", "thresholded_relu", "thresholded_relu_",
+    "triplet_margin_loss",
 ]
 # fmt: on

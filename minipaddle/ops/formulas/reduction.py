@@ -29,9 +29,8 @@ def sum_grad(
 def mean_grad(
     F: Any, x_shape: tuple[int, ...], out_grad: Any, axis: Any, keepdim: bool
 ) -> tuple[Any, ...]:
-    spread = _spread(F, out_grad, x_shape, axis, keepdim)
     count = math.prod(x_shape) // max(1, math.prod(tuple(out_grad.shape)))
-    return (F.multiply(spread, 1.0 / max(1, count)),)
+    return (_spread(F, F.multiply(out_grad, 1.0 / max(1, count)), x_shape, axis, keepdim),)
 
 
 def kept(F: Any, value: Any, shape: tuple[int, ...], axis: Any) -> Any:

@@ -114,6 +114,14 @@ def flattened(arrays: list[Array]) -> list[Array]:
     return arrays
 
 
+def home(into: Sequence[Array | None] | None, i: int, shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array for result ``i`` of a gradient kernel: the one in ``into`` if that fits."""
+    found = into[i] if into is not None else None
+    if found is not None and found.shape == shape and found.flags.c_contiguous:
+        return found
+    return np.empty(shape, dtype)
+
+
 def for_each_block(
     work: Callable[[Iterable[Block]], R], shape: tuple[int, ...], itemsize: int
 ) -> list[R]:

@@ -16,7 +16,7 @@ from minipaddle.ops.op import Array
 _PIECE = 24 * 1024
 
 
-def pointwise(compute: Callable[..., Any], *operands: Any) -> Array:
+def pointwise(compute: Callable[..., Any], *operands: Any, out: Array | None = None) -> Array:
     """``blockwise`` in small pieces, whose ``compute`` never meets a half type.
 
     Args:
@@ -24,6 +24,7 @@ def pointwise(compute: Callable[..., Any], *operands: Any) -> Array:
             it may use ``out`` for steps on the way, and leaves the operands as they are. A half
             type is rounded once, at the end.
         operands: Arrays of one dtype, and numbers; the first is an array.
+        out: Array of that dtype and of the broadcast shape to fill; by default a new one.
     """
     half = is_half(operands[0].dtype)
 
@@ -43,7 +44,7 @@ def pointwise(compute: Callable[..., Any], *operands: Any) -> Array:
             at = slice(start, start + _PIECE)
             piece(out[at], *(p[at] if isinstance(p, np.ndarray) else p for p in parts))
 
-    return blockwise(block, operands)
+    return blockwise(block, operands, out=out)
 
 
 def select(out: Array, factor: Array, ones: Array) -> None:
