@@ -2,6 +2,7 @@
 #   make demo    train LinearNet on two processes
 #   make test    all tests, with branch coverage
 #   make check   ruff, mypy and the architecture test
+#   make names   the lists of public op names, after an op was added
 #   make bench   every benchmark, short; BENCH="linear_net" picks, PEERS="python ..." adds peers
 #   make soak    memory, descriptors and processes over many steps and spawns
 # ARGS is handed to pytest: make test ARGS="-k lerp"
@@ -23,7 +24,7 @@ NEW_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test check bench soak clean
+.PHONY: demo test check names bench soak clean
 
 demo: $(STAMPS)/base
 	$(BIN)/python examples/linear_net.py --demo
@@ -40,6 +41,9 @@ check: $(STAMPS)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -s tests/test_architecture.py tests/test_architecture_rules.py
+
+names: $(STAMPS)/dev
+	$(BIN)/python -m tools.public_names
 
 bench: $(STAMPS)/test
 	@for name in $(BENCH); do \

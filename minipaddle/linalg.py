@@ -1,6 +1,6 @@
 """Linear algebra: the public names of ``paddle.linalg``."""
 
-# One name a line would make pages of them.
+# One name a line would make pages of them; python -m tools.public_names writes this.
 # fmt: off
 from minipaddle.imperative.functions.geometry import cross
 from minipaddle.imperative.functions.linalg import diagonal, matmul

@@ -8,6 +8,7 @@ import minipaddle as paddle
 from minipaddle.imperative.declared_methods import DeclaredMethods
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.ops.op import OPS
+from tools import public_names
 
 PATHS = [(op, path) for op in OPS.values() for path in op.api]
 
@@ -36,3 +37,12 @@ def test_every_declared_method_exists():
 def test_public_names_are_listed():
     assert set(paddle.__all__) <= set(dir(paddle))
     assert not [name for name in paddle.__all__ if name.startswith("_")]
+
+
+def test_the_lists_of_names_are_what_the_tool_writes():
+    names = public_names.collect()
+    for owner, file in public_names.FILES.items():
+        text = (public_names.PACKAGE / file).read_text(encoding="utf-8")
+        assert public_names.with_names(text, names[owner]) == text, f"{file}: run make names"
+    text = (public_names.PACKAGE / public_names.METHODS).read_text(encoding="utf-8")
+    assert public_names.with_methods(text, names["Tensor"]) == text, "run make names"

@@ -49,9 +49,9 @@ ORDER = {
     "ops.kernels.cpu": ["block", "fold", "ufunc", "pointwise", "erf", "copying", "comparison",
                         "activation", "lerp", "elementwise", "math", "arithmetic", "rectifier",
                         "softmax", "shape", "rearrange", "cumulative", "reduction", "statistics",
-                        "update"],
+                        "update", "embedding"],
     "ops.kernels.gpu": ["launch"],
-    "imperative": ["flat_buffer", "grad_node", "creation_order", "printing",
+    "imperative": ["flat_buffer", "selected_rows", "grad_node", "creation_order", "printing",
                    "declared_methods", "tensor", "operand", "view", "bound_source", "dispatch",
                    "functions", "gradient", "engine", "autograd", "interchange",
                    "conversion", "copying", "hints", "methods", "jacobian", "pylayer", "anomaly",
@@ -106,6 +106,7 @@ WIDE_SIGNATURES: dict[str, str] = {
     "imperative/functions/": "Paddle's public signatures",
     "imperative/autograd.py:grad": "Paddle's public signature",
     "nn/functional.py": "Paddle's public signatures",
+    "nn/layers/": "Paddle's public signatures",
     "testing/op_test.py": "Paddle's public signatures",
 }
 TRAILING_UNDERSCORE = {"comm_pool_", "comm_op_count_", "cv_", "next_group_"}

@@ -1,7 +1,7 @@
 """From tensors to kernels: ``bound`` turns a declared op into the function that users call.
 
-The function is written once, at import, from the op's declaration, as namedtuple writes its
-classes: no inspection, no YAML and no string work is left for the call. It reads the arrays,
+The function is written once, at its first call, from the op's declaration, as namedtuple writes
+its classes: no inspection, no YAML and no string work is left for the call. It reads the arrays,
 calls the place's kernel and, where a gradient will flow, records a GradNode with exactly the
 values that ops.yaml names. Numbers, arrays, mixed dtypes and mistakes leave the straight path at
 the first line that they do not fit, and go through ``coerce``.
@@ -34,38 +34,61 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _compile(op: Op, inplace: bool, intercepted: bool, straight: Any) -> Callable[..., Any]:
-    source = Source(op, inplace)
-    text = source.text(intercepted)
-    file = f"<bound {source.name}{'' if intercepted else ' straight'}>"
+# What the text of every bound function may name, beside its op and kernels.
+_SCOPE = {
+    "BOOL": as_dtype("bool"),
+    "BOOLS": BOOLS,
+    "FLOATS": FLOATS,
+    "INTS": INTS,
+    "NUMBERS": NUMBERS,
+    "GradNode": GradNode,
+    "ListNode": ListNode,
+    "OutputNode": OutputNode,
+    "Tensor": Tensor,
+    "UNCHANGED": UNCHANGED,
+    "as_dtype": as_dtype,
+    "check_inplace": check_inplace,
+    "check_name": check_name,
+    "coerce": coerce,
+    "differs": differs,
+    "explain": explain,
+    "follow_parent": follow_parent,
+    "follow_write": follow_write,
+    "grad_state": grad_state,
+    "int_list": int_list,
+}
+
+
+def _first_call(*args: Any, **kwargs: Any) -> Any:
+    return write_and_call(args, kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the scope
+
+
+def _written_late(op: Op, inplace: bool, straight: Any) -> Any:
+    """A function whose code is written and compiled at its first call.
+
+    Most programs call a few of the ops, and to compile all of them would take longer than to
+    import everything else.
+    """
     scope = {
+        **_SCOPE,
         "op": op,
         "kernels": op.inplace_kernels if inplace else op.kernels,
         "straight": straight,
-        "BOOL": as_dtype("bool"),
-        "BOOLS": BOOLS,
-        "FLOATS": FLOATS,
-        "INTS": INTS,
-        "NUMBERS": NUMBERS,
-        "GradNode": GradNode,
-        "ListNode": ListNode,
-        "OutputNode": OutputNode,
-        "Tensor": Tensor,
-        "UNCHANGED": UNCHANGED,
-        "as_dtype": as_dtype,
-        "check_inplace": check_inplace,
-        "check_name": check_name,
-        "coerce": coerce,
-        "differs": differs,
-        "explain": explain,
-        "follow_parent": follow_parent,
-        "follow_write": follow_write,
-        "grad_state": grad_state,
-        "int_list": int_list,
     }
-    exec(compile(text, file, "exec"), scope)
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    function: Callable[..., Any] = scope[source.name]
+    source = Source(op, inplace)
+    function = FunctionType(_first_call.__code__, scope, source.name)
+
+    def write_and_call(args: Any, kwargs: Any) -> Any:
+        text = source.text(straight is not None)
+        file = f"<bound {source.name}{'' if straight is not None else ' straight'}>"
+        made: dict[str, Any] = {}
+        exec(compile(text, file, "exec"), scope, made)
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        function.__defaults__ = made[source.name].__defaults__
+        function.__code__ = made[source.name].__code__
+        return function(*args, **kwargs)
+
+    scope["write_and_call"] = write_and_call
     return function
 
 
@@ -87,17 +110,17 @@ def bound(declaration: Callable[P, R]) -> Callable[P, R]:
     inplace = name.endswith("_")
     op = get_op(name.removesuffix("_"))
     _check_signature(declaration, op)
-    straight = _compile(op, inplace, False, None)
-    function = _compile(op, inplace, True, straight)
+    function = _written_late(op, inplace, _written_late(op, inplace, None))
     for attribute in ("__module__", "__qualname__", "__doc__", "__annotations__"):
         setattr(function, attribute, getattr(declaration, attribute))
+    function.__wrapped__ = declaration  # inspect finds the signature there
     FUNCTIONS[name] = function
-    return function
+    return function  # type: ignore[no-any-return]
 
 
 def bound_inplace(function: Callable[P, R]) -> Callable[P, R]:
     """Makes the in-place form of the op that ``function``, made by ``bound``, carries out."""
-    plain: Any = function
+    plain: Any = function.__wrapped__  # type: ignore[attr-defined]
     name = plain.__name__ + "_"
     declaration = FunctionType(plain.__code__, {}, name, plain.__defaults__)
     declaration.__qualname__ = name

@@ -31,7 +31,9 @@ from minipaddle.imperative.gradient import (
     saved_tensors,
 )
 from minipaddle.imperative.operand import BOUND
+from minipaddle.imperative.selected_rows import SelectedRows, added, as_array
 from minipaddle.imperative.tensor import Tensor
+from minipaddle.ops.declaration import Rows
 from minipaddle.ops.op import namespace
 
 
@@ -263,6 +265,8 @@ class _Run:
             self.pending[node] = gradient if held is None else self.sum(node, held, gradient)
 
     def sum(self, node: Edge, a: Any, b: Any) -> Any:
+        if a.__class__ is SelectedRows or b.__class__ is SelectedRows:
+            return added(node.place, a, b)
         return namespace(node.place).add(a, b)
 
     def gradients(self, node: GradNode, gradient: Any) -> Iterable[Any]:
@@ -309,10 +313,14 @@ class _Run:
         return tuple(into) if self.claimed else None
 
     def fit(self, gradient: Any, edge: Edge) -> Any:
+        if gradient.__class__ is Rows:  # sparse until the leaf, where it has only that far to go
+            gradient = SelectedRows(edge.place, *gradient, edge.shape[0])
+            return gradient if edge.__class__ is AccumulationNode else gradient.data
         return fit_gradient(namespace(edge.place), gradient, gradient.shape, edge)
 
     def observe(self, node: Edge, gradient: Any) -> Any:
         """Shows a node's gradient to its hooks, to ``grad`` of a retained tensor and to targets."""
+        gradient = as_array(gradient)
         if node.hooks:
             self.hooks_ran = True
             gradient = self.hooked(node, gradient)
@@ -371,7 +379,7 @@ class _RecordedRun(_Run):
     def keep(self, leaf: AccumulationNode, gradient: Any) -> None:
         if leaf.status is FULL:
             held = leaf.replaced
-            if held is None:
+            if held is None or held.__class__ is SelectedRows:
                 held = Tensor(namespace(leaf.place).assign(leaf.read()), leaf.place)
             gradient = BOUND.add(held, gradient)
         else:  # its own tensor: the run may hand the same one to several leaves

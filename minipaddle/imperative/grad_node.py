@@ -15,6 +15,7 @@ from typing import Any
 from minipaddle.device.backend import Array, Place
 from minipaddle.device.dtype import DType
 from minipaddle.imperative.flat_buffer import FlatBuffer
+from minipaddle.imperative.selected_rows import SelectedRows, as_array
 from minipaddle.ops.op import Namespace, Op, namespace
 
 Hook = Callable[[Any], Any]
@@ -202,14 +203,15 @@ class AccumulationNode:
     """The end of the graph at a leaf: takes in its gradients and keeps their sum.
 
     The sum lives in ``home``, memory that belongs to this leaf or to a FlatBuffer. A gradient with
-    a graph of its own, or one set by the user, is kept as the ordinary tensor ``replaced``.
+    a graph of its own, or one set by the user, is kept as the ordinary tensor ``replaced``, and so
+    is the SelectedRows of a gradient that is sparse.
 
     Attributes:
         status: NONE, EMPTY or FULL.
         home: The leaf's gradient memory, once there is any.
         flat: The FlatBuffer that ``home`` is a view of, or None.
         flat_index: Which of its views.
-        replaced: The tensor that stands in for ``home``, or None.
+        replaced: The tensor, or SelectedRows, that stands in for ``home``, or None.
         cached: Weak reference to the tensor over ``home`` that ``grad`` last returned, or None.
         version: Version cell of ``home``.
         hooks: Functions that see, and may replace, each backward's summed gradient, by number.
@@ -285,9 +287,8 @@ class AccumulationNode:
     def store(self, gradient: Array) -> None:
         """Adds one backward's gradient."""
         with self.lock:
-            if self.replaced is not None:
-                total = self.kernels.add(self.replaced.data, gradient)
-                self.replaced = type(self.replaced)(total, self.place)
+            if self.replaced is not None or gradient.__class__ is SelectedRows:
+                self._store_beside_home(gradient)
             elif self.status is FULL:
                 self.kernels.add_(self.home, gradient)
             elif self.home is None:
@@ -296,6 +297,25 @@ class AccumulationNode:
                 self.kernels.copy_(self.home, gradient)
             self.status = FULL
             self.version[0] += 1
+
+    def _store_beside_home(self, gradient: Any) -> None:
+        """Adds a gradient where it is sparse, or where what is there is not in ``home``."""
+        held, full = self.replaced, self.status is FULL
+        sparse = gradient.__class__ is SelectedRows
+        if sparse and not full:
+            self.replaced = gradient
+        elif held is None:
+            self.kernels.add_(self.home, gradient.data)
+        elif held.__class__ is not SelectedRows:
+            total = self.kernels.add(held.data, as_array(gradient))
+            self.replaced = type(held)(total, self.place)
+        elif sparse:
+            self.replaced = held.joined(gradient)
+        else:
+            self.replaced, self.status = None, EMPTY
+            self.store(gradient)
+            if full:
+                self.kernels.add_(self.home, held.data)
 
     def read(self) -> Array:
         """The gradient's array; an EMPTY one is filled with zeros first."""
@@ -333,7 +353,10 @@ class AccumulationNode:
 
     def clear(self, set_to_zero: bool) -> None:
         """EMPTY (reads as zeros, keeps its memory) or NONE."""
-        self.replaced = None
+        held, self.replaced = self.replaced, None
+        if set_to_zero and held.__class__ is SelectedRows:
+            self.replaced, self.status = held.cleared(), EMPTY
+            return
         if not set_to_zero or self.status is NONE:
             self._let_go()
             self.status = NONE

@@ -15,6 +15,7 @@ from minipaddle.imperative import autograd, conversion, copying, functions, hint
 from minipaddle.imperative.functions import arithmetic, comparison, elementwise, linalg, math, shape
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
+from minipaddle.imperative.selected_rows import SelectedRows
 from minipaddle.imperative.tensor import Tensor, to_tensor
 from minipaddle.ops.op import OPS
 
@@ -103,6 +104,11 @@ def detach(self: Tensor) -> Tensor:
     alias = Tensor(self.data, self.place)
     alias.version = self.version
     return alias
+
+
+def to_dense(self: SelectedRows) -> Tensor:
+    """The whole as a Tensor."""
+    return Tensor(self.data, self.place)
 
 
 def item(self: Tensor, *index: int) -> Any:
@@ -311,6 +317,7 @@ def install() -> None:
         *conversion.METHODS, *copying.METHODS, *interchange.METHODS,
     ):  # fmt: skip
         setattr(Tensor, function.__name__, function)
+    SelectedRows.to_dense = to_dense
     Tensor.__index__ = _index  # type: ignore[attr-defined]
     Tensor.__getattr__ = hints.explain_missing  # type: ignore[attr-defined]
 

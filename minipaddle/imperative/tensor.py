@@ -133,7 +133,7 @@ class Tensor(DeclaredMethods):
         """The gradient that backward has summed up here, or None.
 
         A non-leaf has one only after ``retain_grads()``. Assigning a tensor replaces it; assigning
-        None forgets it.
+        None forgets it. After ``embedding(..., sparse=True)`` it is a SelectedRows.
         """
         node = self.leaf
         if node is None or node.status is NONE:

@@ -1,4 +1,4 @@
-"""What an op's declaration says of its arguments and of what its gradient keeps."""
+"""What an op's declaration says of its arguments and of what its gradient keeps and gives."""
 
 from __future__ import annotations
 
@@ -52,3 +52,23 @@ class Saved(NamedTuple):
     def argument(self) -> str:
         """The name under which formula and gradient kernel take the value."""
         return f"{self.name}_shape" if self.shape_only else self.name
+
+
+class Rows(NamedTuple):
+    """What a fused gradient kernel may return for an input most of whose rows have no gradient.
+
+    A number may stand among ``rows`` several times: its gradients are then to be added. Both arrays
+    are the caller's own.
+
+    Attributes:
+        rows: int64 array of row numbers.
+        value: Their gradients: of rows' length, then the input's shape without its first axis.
+    """
+
+    rows: Any
+    value: Any
+
+    @property
+    def shape(self) -> None:
+        """None, which is not the input's shape: whoever compares it finds out."""
+        return None

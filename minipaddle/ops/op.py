@@ -49,6 +49,7 @@ class GradientTable(dict[Place, Gradient]):
         function = fused or self.backward.formula
         if function is None:
             raise TypeError(f"{self.backward.name} has no formula; write one under ops/formulas/")
+        _resolved[0] = True
         gradient = self[place] = Gradient(fused is not None, function, namespace(place))
         return gradient
 
@@ -106,6 +107,7 @@ class KernelTable(dict[Place, Kernel]):
             )
         if not OPS[self.op_name].operands:
             found = _on_device(found, place)
+        _resolved[0] = True
         self[place] = found
         return found
 
@@ -147,6 +149,7 @@ class InplaceTable(dict[Place, Kernel]):
                 write(x, compute(x, *args))
                 return x
 
+        _resolved[0] = True
         self[place] = found
         return found
 
@@ -311,8 +314,14 @@ def kernel(name: str, backend: str) -> Callable[[Kernel], Kernel]:
     return register
 
 
+# Whether any kernel or gradient has been looked up for a place yet.
+_resolved = [False]
+
+
 def _forget_resolved() -> None:
     """Lets every place look its kernels up again, now that there is another one."""
+    if not _resolved[0]:  # while the package is imported
+        return
     for op in OPS.values():
         op.kernels.clear()
         op.inplace_kernels.clear()

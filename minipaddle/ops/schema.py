@@ -40,7 +40,7 @@ def load(path: Path) -> list[Op]:
     Raises:
         SchemaError: A key, type or name is wrong, or an op is declared twice.
     """
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # every value is text
     try:
         entries = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
     except yaml.YAMLError as error:

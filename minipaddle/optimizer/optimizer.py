@@ -15,6 +15,7 @@ from minipaddle.device.backend import Array
 from minipaddle.device.dtype import as_dtype, is_half
 from minipaddle.imperative.flat_buffer import FlatBuffer, offsets_of
 from minipaddle.imperative.grad_node import EMPTY, NONE, AccumulationNode
+from minipaddle.imperative.selected_rows import SelectedRows
 from minipaddle.imperative.tensor import Tensor, to_tensor
 from minipaddle.ops.op import namespace
 
@@ -55,6 +56,8 @@ class Slot:
             return _ABSENT
         if node.replaced is not None:
             return _ALONE
+        if node.flat is None:  # was sparse when gradients were laid out
+            return _MOVED
         if node.status is EMPTY:
             node.read()
         return _IN_STRETCH
@@ -87,6 +90,12 @@ class Stretch:
         self._grad: Array | None = None
         if first.flat is not None and first.node.replaced is None:
             self._grad = first.flat.stretch(first.index, last.index + 1)
+
+    @property
+    def rows(self) -> SelectedRows | None:
+        """The gradient, each row of it once, if it is sparse; the stretch is then one slot."""
+        held = self.slots[0].node.replaced
+        return held.merge() if held.__class__ is SelectedRows else None
 
     @property
     def grad(self) -> Array:
@@ -220,7 +229,7 @@ class Optimizer:
         by_flat: dict[int, list[Slot]] = {}
         for slot in slots:
             slot.flat, slot.index = slot.node.flat, slot.node.flat_index
-            by_flat.setdefault(id(slot.flat), []).append(slot)
+            by_flat.setdefault(id(slot.flat or slot), []).append(slot)
         for neighbours in by_flat.values():
             neighbours.sort(key=lambda slot: slot.index)
             state = tuple(_zeros_like_slots(neighbours) for _ in self.accumulators)
@@ -296,10 +305,13 @@ def _check_group(group: Any) -> None:
 
 
 def _house_gradients(nodes: Iterable[AccumulationNode]) -> None:
-    """Gives every gradient that has no home in a FlatBuffer one, by place and dtype."""
+    """Gives every gradient that has no home in a FlatBuffer one, by place and dtype.
+
+    A sparse one has and needs none.
+    """
     homeless: dict[tuple[Any, Any], list[AccumulationNode]] = {}
     for node in nodes:
-        if node.flat is None:
+        if node.flat is None and node.replaced.__class__ is not SelectedRows:
             homeless.setdefault((node.place, node.dtype), []).append(node)
     for (place, dtype), group in homeless.items():
         shapes = [node.shape for node in group]

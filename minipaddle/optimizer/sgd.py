@@ -9,7 +9,7 @@ from minipaddle.optimizer.optimizer import Optimizer, Stretch
 
 
 class SGD(Optimizer):
-    """``p -= learning_rate * grad``.
+    """``p -= learning_rate * grad``; of a sparse gradient only the rows that it has.
 
     Args:
         learning_rate: Step size, a float.
@@ -30,9 +30,14 @@ class SGD(Optimizer):
         self, learning_rate: float = 0.001, parameters: Any = None, *, name: str | None = None
     ) -> None:
         super().__init__(learning_rate, parameters, name)
-        self._op = get_op("sgd_")
+        self._op, self._sparse_op = get_op("sgd_"), get_op("sgd_rows_")
 
     def update(self, stretch: Stretch, rate: float, step: int) -> None:
         """See ``Optimizer``."""
-        kernel = self._op.kernels[stretch.slots[0].node.place]
+        place, rows = stretch.slots[0].node.place, stretch.rows
+        if rows is not None:
+            param = stretch.slots[0].param.data
+            self._sparse_op.kernels[place](param, rows.rows, rows.value, rate)
+            return
+        kernel = self._op.kernels[place]
         kernel([slot.param.data for slot in stretch.slots], stretch.grad, rate)

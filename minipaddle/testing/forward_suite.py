@@ -221,13 +221,14 @@ def check_writing(record: OpSample, dtype: str, place: Place) -> None:
         getattr(namespace(place), record.op)(*given, *sample.attributes.values())
         exact = precise(record, sample, host, np.longdouble)
         found, right = _flat(given), _flat(record.reference(*exact, **sample.attributes))
-        for one, wanted in zip(found, right, strict=True):
+        for one, before, wanted in zip(found, _flat(host), right, strict=True):
             if not isinstance(wanted, np.ndarray):
                 continue
             got = place.backend.to_host(one)
-            assert got.dtype == as_dtype(dtype), where(record, sample)
+            assert got.dtype == before.dtype, where(record, sample)
             # The update is of the size of the learning rate, the parameter of order 1.
-            eps = 2 * half_unit(got.dtype) if is_half(got.dtype) else np.finfo(got.dtype).eps
+            half = is_half(as_dtype(dtype))
+            eps = 2 * half_unit(dtype) if half else float(np.finfo(dtype).eps)
             limit = eps * (record.roundings(*host) if record.roundings else 1) * 4
             np.testing.assert_allclose(
                 got.astype(np.longdouble), wanted, 0, limit, err_msg=where(record, sample, dtype)

@@ -26,6 +26,7 @@ from minipaddle.distributed.process_group import (
     SharedMemoryGroup,
     register_process_group,
 )
+from minipaddle.ops.declaration import Rows
 from minipaddle.ops.op import OPS, kernel
 
 KIND = "xpu"
@@ -142,6 +143,8 @@ class _Kernel:
     def _wrapped(self, result: Any, known: dict[int, XpuArray], index: int) -> Any:
         if result is None:
             return None
+        if isinstance(result, Rows):
+            return Rows(*(self._wrapped(item, known, index) for item in result))
         if isinstance(result, (list, tuple)):
             return [self._wrapped(item, known, index) for item in result]
         if type(result) is not np.ndarray:

@@ -11,16 +11,18 @@ from tests.distributed import (
     jobs,
     parallel_checks,
     parallel_setup_checks,
+    parallel_sparse_checks,
     parallel_use_checks,
     timeout_checks,
 )
 
 dist, nn = paddle.distributed, paddle.nn
+TRAINING = (parallel_checks, parallel_use_checks, parallel_sparse_checks)
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 ring", "3 rings"])
 def training(request):
-    return jobs.run(parallel_checks, parallel_use_checks, FLAGS_nccl_nrings=str(request.param))
+    return jobs.run(*TRAINING, FLAGS_nccl_nrings=str(request.param))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def too_late():
     return jobs.run(timeout_checks, **{jobs.LIMIT: "1.0"})
 
 
-@pytest.mark.parametrize("name", jobs.checks_of(parallel_checks, parallel_use_checks))
+@pytest.mark.parametrize("name", jobs.checks_of(*TRAINING))
 def test_training_on_two_processes(name, training):
     assert training[name] == ["", ""], "\n".join(training[name])
 
