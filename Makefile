@@ -13,7 +13,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
-BENCH ?= linear_net op_overhead lerp allreduce dp import_time
+BENCH ?= linear_net op_overhead large lerp allreduce dp import_time
 PEERS ?=
 ARGS ?=
 

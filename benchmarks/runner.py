@@ -194,10 +194,12 @@ def expand(cases: list[dict[str, Any]], workers: Workers) -> Iterator[dict[str, 
         [(arg, source)] = case["each"].items()
         if isinstance(source, str):
             source = {"workload": source}
-        first = next(iter(contenders.values()))
-        worker = workers.get(first, case["threads"], case["processes"])
+        found = [workers.get(c, case["threads"], case["processes"]) for c in contenders.values()]
         print(f"\n{case['name']}  (threads {case['threads']}, processes {case['processes']})")
-        for value in worker.ask("call", **{"args": {}, **source}) if worker else []:
+        if found[0] is None or None in found:
+            print(f"  needs {' and '.join(contenders)}: --peer PYTHON")
+            continue
+        for value in found[0].ask("call", **{"args": {}, **source}):
             value, lacks = [value, ""] if isinstance(value, str) else value
             if lacks:
                 print(f"  {value:32} skipped: {lacks}")

@@ -157,6 +157,13 @@ def test_unknown_benchmark_lists_those_that_exist():
         runner.main(["no_such_benchmark"])
 
 
+def test_many_cases_are_not_run_without_all_contenders(capsys):
+    case = {"name": "ops", "each": {"op": "names"}}
+    case["contenders"] = {"minipaddle": {"workload": "w"}, "torch": {"workload": "w"}}
+    assert list(runner.expand([case], runner.Workers({}))) == []
+    assert "needs minipaddle and torch: --peer" in capsys.readouterr().out
+
+
 def test_own_linear_net_learns_as_numpy_does():
     """The contenders do the same work: from equal weights and data the losses agree."""
     frameworks = {"numpy": sys.executable, "minipaddle": sys.executable}
