@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.ops.kernels.cpu.erf import normal_tail
+from minipaddle.device.dtype import FLOAT32
+from minipaddle.ops.kernels.cpu.erf import erf_single, normal_tail
 from minipaddle.ops.kernels.cpu.pointwise import pointwise
 from minipaddle.ops.op import Array, kernel
 
@@ -72,9 +73,23 @@ def silu_grad(x: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]
 
 
 def _gelu(out: Array, x: Array) -> None:
-    """max(x, 0) - |x| P(beyond |x|): the left tail keeps its relative accuracy."""
+    if x.dtype == FLOAT32:
+        _gelu_single(out, x)
+        return
+    # max(x, 0) - |x| P(beyond |x|): the left tail keeps its relative accuracy.
     np.maximum(x, 0, out=out)
     np.subtract(out, normal_tail(x, weighted=True), out=out)
+
+
+def _gelu_single(out: Array, x: Array) -> None:
+    """X / 2 (1 + erf(x / sqrt(2))): the error is some units in the last place of x."""
+    erf_single(out, x, normal=True)
+    np.add(out, 1, out=out)
+    try:
+        with np.errstate(invalid="raise"):
+            np.multiply(out, np.multiply(x, 0.5), out=out)
+    except FloatingPointError:  # 0 times -inf
+        np.copyto(out, 0, where=np.isneginf(x))
 
 
 def _gelu_grad(x_grad: Array, x: Array, out: Array, out_grad: Array) -> None:

@@ -12,7 +12,6 @@ from minipaddle.ops.kernels.cpu.block import blockwise
 from minipaddle.ops.op import Array
 
 # Elements worked at a time: the four or five arrays of a kernel's steps stay in a core's cache.
-# So many are also few enough for BLAS to leave the product in gelu to the thread that asks for it.
 _PIECE = 24 * 1024
 
 
