@@ -171,7 +171,7 @@ def test_a_record_covers_what_breaks(op):
     assert any(0 in shape for several in shapes for shape in several), f"{op}: no empty sample"
     if RECORDS[op].takes_0d:
         assert any(() in several for several in shapes), f"{op}: no 0-d sample"
-    if op in SEVERAL:
+    if op in SEVERAL and len(OPS[op].inputs) > 1:
         ranks = {tuple(map(len, several)) for several in shapes if len(several) > 1}
         assert any(one[0] < one[1] for one in ranks), f"{op}: no sample with x of lower rank"
         assert any(one[0] > one[1] for one in ranks), f"{op}: no sample with x of higher rank"
