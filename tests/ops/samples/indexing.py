@@ -25,8 +25,10 @@ def _conditional(value_first):
     for name, (a, b) in PAIRS.items():
         yield Sample(name, (values(a, 1), _condition(a), values(b, 2)))
         yield Sample(f"{name}, condition", (values(a, 1), _condition(b), values(b, 2)))
-    large = (1100, 1000)  # above the size that is worked in blocks in any dtype
-    yield Sample("blocks", (values(large, 1), _condition(large), values((), 2)), gradient=False)
+    large = (1100, 1000)  # worked in blocks, in any dtype
+    yield Sample(
+        "blocks", (values(large, 1), _condition(large), values((1100, 1), 2)), gradient=False
+    )
     yield Sample(
         "blocks, column", (values(large, 1), _condition((1100, 1)), values((1000,), 2)), {}, False
     )
@@ -57,6 +59,7 @@ def _conditions(name):
 _PLACES = {
     "rows": ((3, 2), [2, 0, 2], 0, 1),
     "row": ((3, 2), 1, 0, 1),
+    "element": ((4,), 1, 0, 1),
     "rank 2": ((4,), [[3, 0, 3], [1, 3, 2]], 0, 1),
     "middle": ((2, 3, 2), [0, 2], 1, 2),
     "columns": ((2, 4), [3, 3, 1], 1, 2),
@@ -177,8 +180,9 @@ def _later_equals(index):
 
 
 def _ints(*numbers):
-    """What becomes these ints, or where they are negative and may not be, their absolute values."""
-    return np.asarray(numbers[0] if len(numbers) == 1 else numbers) / 3
+    """What becomes these ints; in a type without negative ones, their absolute values."""
+    whole = np.asarray(numbers[0] if len(numbers) == 1 else numbers)
+    return np.asarray(whole / 3)
 
 
 _INDICES = (
@@ -239,7 +243,6 @@ SAMPLES = (
         "sum_flat",
         _sum_flat,
         tuple(_sums()),
-        (_NUMBER,),
         roundings=_terms,
         magnitude=_size_summed,
     ),

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import FLOATS, compute_dtype
-from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
 from minipaddle.ops.kernels.cpu.copying import copied
-from minipaddle.ops.kernels.cpu.ufunc import LARGE, quiet
+from minipaddle.ops.kernels.cpu.ufunc import quiet
 from minipaddle.ops.op import Array, kernel
 
 # Rows of at least this many elements are added one after the other: each stays in the cache, and
@@ -58,7 +58,7 @@ def _typed(number: Any, dtype: Any) -> Array:
 def select(x: Any, condition: Array, y: Any) -> Array:
     dtype = x.dtype if isinstance(x, np.ndarray) else y.dtype
     x, y = _typed(x, dtype), _typed(y, dtype)
-    if max(x.nbytes, y.nbytes) <= LARGE:
+    if max(x.nbytes, y.nbytes, condition.nbytes) <= BLOCK_BYTES:
         return np.where(condition, x, y)
     return blockwise(_select, (x, condition, y), dtype)
 
@@ -66,7 +66,7 @@ def select(x: Any, condition: Array, y: Any) -> Array:
 @kernel("masked_fill", "cpu")
 def masked_fill(x: Array, mask: Array, value: Any) -> Array:
     value = _typed(value, x.dtype)
-    if x.nbytes <= LARGE:
+    if max(x.nbytes, mask.nbytes) <= BLOCK_BYTES:
         return np.where(mask, value, x)
     return blockwise(_masked_fill, (x, mask, value), x.dtype)
 
@@ -182,6 +182,12 @@ def scatter_flat(x: Array, index: Array, value: Any, first: int, last: int) -> A
 
 @kernel("scatter_flat_", "cpu")
 def scatter_flat_(x: Array, index: Array, value: Any, first: int, last: int) -> Array:
+    # NumPy assigns in the order of memory, where the last of several values is to stay.
+    if index.ndim > 1 and isinstance(value, np.ndarray) and value.ndim:
+        value = np.broadcast_to(value, (*x.shape[:first], *index.shape, *x.shape[last:]))
+        value = value.reshape(*x.shape[:first], index.size, *x.shape[last:])
+        index = index.reshape(-1)
+    index = np.asarray(index, order="C")
     rows = _merged(x, first, last)
     before = (slice(None),) * first
     if np.may_share_memory(rows, x):
