@@ -27,6 +27,10 @@ from minipaddle.imperative.autograd import (
     set_grad_enabled,
 )
 from minipaddle.imperative.conversion import is_tensor, numel, rank, shape, tolist
+from minipaddle.imperative.functions.advanced import (
+    index_put,
+    index_put_,
+)
 from minipaddle.imperative.functions.arithmetic import (
     add_n,
     atan2,
@@ -92,6 +96,11 @@ from minipaddle.imperative.functions.comparison import (
     logical_xor,
     not_equal,
 )
+from minipaddle.imperative.functions.counting import (
+    bincount,
+    histogram,
+    isin,
+)
 from minipaddle.imperative.functions.creation import (
     full,
     normal,
@@ -129,8 +138,23 @@ from minipaddle.imperative.functions.elementwise import (
     tanh,
     tanh_,
 )
+from minipaddle.imperative.functions.gathering import (
+    gather,
+    gather_nd,
+    index_sample,
+    index_select,
+    take,
+    take_along_axis,
+)
 from minipaddle.imperative.functions.geometry import (
     cross,
+)
+from minipaddle.imperative.functions.indexing import (
+    masked_fill,
+    masked_fill_,
+    masked_select,
+    where,
+    where_,
 )
 from minipaddle.imperative.functions.joining import (
     column_stack,
@@ -213,6 +237,15 @@ from minipaddle.imperative.functions.matrices import (
     kron,
     trace,
 )
+from minipaddle.imperative.functions.ordering import (
+    kthvalue,
+    median,
+    mode,
+    nanmedian,
+    quantile,
+    sort,
+    topk,
+)
 from minipaddle.imperative.functions.padding import (
     diag,
     diag_embed,
@@ -262,6 +295,18 @@ from minipaddle.imperative.functions.reduction import (
     nansum,
     prod,
     sum,
+)
+from minipaddle.imperative.functions.scattering import (
+    index_add,
+    index_add_,
+    index_fill,
+    index_fill_,
+    put_along_axis,
+    put_along_axis_,
+    scatter,
+    scatter_,
+    scatter_nd,
+    scatter_nd_add,
 )
 from minipaddle.imperative.functions.search import (
     argmax,
@@ -379,6 +424,7 @@ __all__ = [
     "atleast_3d",
     "autograd",
     "baddbmm",
+    "bincount",
     "bitwise_and",
     "bitwise_left_shift",
     "bitwise_not",
@@ -452,6 +498,8 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "gather",
+    "gather_nd",
     "get_default_dtype",
     "get_device",
     "get_flags",
@@ -460,8 +508,17 @@ __all__ = [
     "greater_equal",
     "greater_than",
     "heaviside",
+    "histogram",
     "hstack",
     "hypot",
+    "index_add",
+    "index_add_",
+    "index_fill",
+    "index_fill_",
+    "index_put",
+    "index_put_",
+    "index_sample",
+    "index_select",
     "inner",
     "int8",
     "int16",
@@ -474,9 +531,11 @@ __all__ = [
     "is_tensor",
     "isclose",
     "isfinite",
+    "isin",
     "isinf",
     "isnan",
     "kron",
+    "kthvalue",
     "lerp",
     "lerp_",
     "less_equal",
@@ -499,21 +558,27 @@ __all__ = [
     "logit_",
     "logspace",
     "logsumexp",
+    "masked_fill",
+    "masked_fill_",
+    "masked_select",
     "matmul",
     "max",
     "maximum",
     "mean",
+    "median",
     "meshgrid",
     "min",
     "minimum",
     "mm",
     "mod",
     "mod_",
+    "mode",
     "moveaxis",
     "multiply",
     "multiply_",
     "mv",
     "nanmean",
+    "nanmedian",
     "nansum",
     "narrow",
     "neg",
@@ -532,6 +597,9 @@ __all__ = [
     "pow",
     "pow_",
     "prod",
+    "put_along_axis",
+    "put_along_axis_",
+    "quantile",
     "rad2deg",
     "randn",
     "rank",
@@ -550,6 +618,10 @@ __all__ = [
     "rsqrt_",
     "scale",
     "scale_",
+    "scatter",
+    "scatter_",
+    "scatter_nd",
+    "scatter_nd_add",
     "searchsorted",
     "seed",
     "set_default_dtype",
@@ -564,6 +636,7 @@ __all__ = [
     "sinh",
     "sinh_",
     "slice",
+    "sort",
     "split",
     "sqrt",
     "sqrt_",
@@ -578,6 +651,8 @@ __all__ = [
     "sum",
     "swapaxes",
     "t",
+    "take",
+    "take_along_axis",
     "tan",
     "tan_",
     "tanh",
@@ -587,6 +662,7 @@ __all__ = [
     "tile",
     "to_tensor",
     "tolist",
+    "topk",
     "trace",
     "transpose",
     "tril",
@@ -607,6 +683,8 @@ __all__ = [
     "view",
     "view_as",
     "vstack",
+    "where",
+    "where_",
     "zeros",
     "zeros_like",
 ]

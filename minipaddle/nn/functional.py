@@ -4,6 +4,9 @@ from minipaddle.imperative.functions.elementwise import (
     relu,
     relu_,
 )
+from minipaddle.imperative.functions.gathering import (
+    one_hot,
+)
 from minipaddle.imperative.functions.geometry import (
     cosine_similarity,
 )
@@ -23,6 +26,7 @@ __all__ = [
     "diag_embed",
     "linear",
     "mse_loss",
+    "one_hot",
     "pad",
     "relu",
     "relu_",

@@ -5,7 +5,7 @@ import numpy as np
 import minipaddle as paddle
 from minipaddle.imperative.functions.elementwise import multiply
 from minipaddle.imperative.functions.reduction import sum as total
-from tests.ops.derivative import compare, numeric_gradient
+from minipaddle.testing.derivative import compare, numeric_gradient
 from tests.ops.samples.sample import values
 
 
