@@ -25,10 +25,15 @@ def along(x: Tensor, index: Tensor, axis: int) -> Tensor:
     return gather_flat(x, flat_index_along(index, tuple(x.shape), axis), 0, x.ndim)
 
 
+def as_index(index: Any, like: Tensor) -> Tensor:
+    """Indices that may be a number or a list, as a tensor on the place of ``like``."""
+    return index if isinstance(index, Tensor) else to_tensor(index, place=like.place)
+
+
 def on_axis(what: str, x: Tensor, index: Any, axis: Any) -> tuple[Tensor, int]:
     """``index``, of at most one axis, checked for an axis of ``x``; and that axis."""
     at = normal_axis(axis.item() if isinstance(axis, Tensor) else axis, x.ndim, f"{what}: axis")
-    index = index if isinstance(index, Tensor) else to_tensor(index, place=x.place)
+    index = as_index(index, x)
     if index.ndim > 1:
         raise ValueError(f"{what}: index must have at most 1 axis; got shape {index.shape}")
     return flat_index([index], (x.shape[at],), (at,)), at
@@ -122,7 +127,7 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
         >>> paddle.gather_nd(x, paddle.to_tensor([[0, 1], [1, 0]])).tolist()
         [2, 3]
     """
-    found, count = columns("gather_nd", index, x.shape)
+    found, count = columns("gather_nd", as_index(index, x), x.shape)
     return gather_flat(x, found, 0, count)
 
 
@@ -237,7 +242,7 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
     """
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip'; got {mode!r}")
-    index = index if isinstance(index, Tensor) else to_tensor(index, place=x.place)
+    index = as_index(index, x)
     if mode == "wrap" and x.size:
         index = FUNCTIONS["remainder"](index, x.size)
     elif mode == "clip" and x.size:

@@ -14,7 +14,7 @@ from minipaddle.imperative.dispatch import bound_inplace as _inplace
 from minipaddle.imperative.functions.broadcasting import broadcast_tensors
 from minipaddle.imperative.functions.search import nonzero, where_index
 from minipaddle.imperative.functions.shape import reshape
-from minipaddle.imperative.tensor import Tensor
+from minipaddle.imperative.tensor import Tensor, to_tensor
 
 
 @bound
@@ -152,6 +152,8 @@ def where(
         return nonzero(condition, as_tuple=True)
     if x is None or y is None:
         raise ValueError("where: x and y must both be given, or neither")
+    if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+        x = to_tensor(x, place=condition.place)
     return select(x, condition, y)
 
 

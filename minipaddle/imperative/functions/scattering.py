@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from minipaddle.imperative.functions import elementwise
-from minipaddle.imperative.functions.gathering import check_along, columns, fit_along, on_axis
+from minipaddle.imperative.functions.gathering import (
+    as_index,
+    check_along,
+    columns,
+    fit_along,
+    on_axis,
+)
 from minipaddle.imperative.functions.indexing import (
     flat_index_along,
     flat_nonzero,
@@ -188,7 +194,7 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = No
         [0.0, 10.0, 0.0, 10.0]
     """
     lengths = [int(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
-    found, count = columns("scatter_nd", index, lengths)
+    found, count = columns("scatter_nd", as_index(index, updates), lengths)
     return sum_flat(updates, found, tuple(lengths), 0, count)
 
 
@@ -215,7 +221,7 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
         >>> paddle.scatter_nd_add(paddle.ones([3]), index, updates).tolist()
         [1.0, 6.0, 1.0]
     """
-    found, count = columns("scatter_nd_add", index, x.shape)
+    found, count = columns("scatter_nd_add", as_index(index, x), x.shape)
     return scatter_add_flat(x, found, updates, 0, count)
 
 
