@@ -18,6 +18,7 @@ from minipaddle.imperative.functions.indexing import (
     flat_index,
     flat_nonzero,
     gather_flat,
+    masked_fill_,
     scatter_add_flat,
     scatter_add_flat_,
     scatter_flat,
@@ -60,6 +61,9 @@ def advanced_getitem(x: Tensor, entries: tuple[Any, ...]) -> Tensor:
         IndexError: An index is out of range, a mask does not fit, or arrays do not broadcast.
         TypeError: An entry is no index.
     """
+    one = entries[0] if len(entries) == 1 else None
+    if isinstance(one, Tensor) and one.ndim and x.ndim and one.data.dtype in INTS:  # the usual case
+        return gather_flat(x, flat_index([one], (x.data.shape[0],), (0,)), 0, 1)
     parts = _taken_apart(x, entries)
     if not isinstance(parts, _Parts):
         return getitem(x, parts)
@@ -80,6 +84,12 @@ def advanced_setitem_(x: Tensor, value: Any, entries: tuple[Any, ...], add: bool
         TypeError: An entry is no index.
         ValueError: ``value`` does not broadcast to the part.
     """
+    if len(entries) == 1 and not add and not getattr(value, "ndim", 0):
+        mask = _entry(entries[0], x)
+        if isinstance(mask, Tensor) and mask.data.dtype in BOOLS and x.ndim >= mask.ndim:
+            _check_mask(x, mask, 0)
+            masked_fill_(x, _deeper(mask, x.ndim - mask.ndim), value)
+            return
     parts = _taken_apart(x, entries)
     if not isinstance(parts, _Parts):
         setitem_(x, value, parts)
@@ -142,7 +152,7 @@ def _entry(entry: Any, x: Tensor) -> Any:
         if not array.size and not isinstance(entry, np.ndarray):
             array = array.astype(np.int64)
         if array.dtype in INTS or array.dtype in BOOLS:
-            entry = to_tensor(array, place=x.place)
+            entry = Tensor(x.place.backend.from_host(array, x.place.index), x.place)
     if isinstance(entry, Tensor):
         dtype = entry.data.dtype
         if dtype in BOOLS or (entry.ndim and dtype in INTS):
@@ -187,13 +197,17 @@ def _filled_up(x: Tensor, entries: list[Any]) -> list[Any]:
 def _array(x: Tensor, entry: Tensor, at: int, axis: int) -> _Array:
     if entry.data.dtype not in BOOLS:
         return _Array(entry, at, 1, axis)
-    covered = x.shape[axis : axis + entry.ndim]
-    if entry.shape != covered:
+    _check_mask(x, entry, axis)
+    return _Array(flat_nonzero(entry), at, entry.ndim, axis)
+
+
+def _check_mask(x: Tensor, mask: Tensor, axis: int) -> None:
+    covered = x.shape[axis : axis + mask.ndim]
+    if mask.shape != covered:
         raise IndexError(
-            f"a mask of shape {entry.shape} does not fit axis {axis} and on of a tensor of shape "
+            f"a mask of shape {mask.shape} does not fit axis {axis} and on of a tensor of shape "
             f"{x.shape}: those have {covered}"
         )
-    return _Array(flat_nonzero(entry), at, entry.ndim, axis)
 
 
 def _over_neighbours(base: Tensor, arrays: list[_Array], joined: bool) -> _Parts:

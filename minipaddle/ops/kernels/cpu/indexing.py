@@ -22,6 +22,8 @@ from minipaddle.ops.op import Array, kernel
 _LONG_ROW = 512
 # When no more than this many positions still have something to come, each is finished by one sum.
 _FEW = 32
+# Sums of this many positions, in float64, stay in the cache.
+_CACHED = 1 << 16
 
 
 def _blend(out: Array, mask: Array, x: Array, y: Array) -> None:
@@ -91,22 +93,29 @@ def masked_fill_(x: Array, mask: Array, value: Any) -> Array:
     return _overwritten("masked_fill_", _masked_fill, x, mask, value)
 
 
-def _in_range(index: Array, length: int, axis: int) -> Array:
-    """A copy of ``index`` as int64, with negative ones counted from the front."""
-    found = index.astype(np.int64)
-    if not found.size:
-        return found
-    low, high = found.min(), found.max()
+def _below(index: Array, length: int, axis: int) -> bool:
+    """Whether there are negative indices; refuses those that are out of range."""
+    if not index.size:
+        return False
+    low, high = index.min(), index.max()
     if low < -length or high >= length:
         wrong = low if low < -length else high
         raise IndexError(f"index {wrong} is out of range for axis {axis} of length {length}")
-    if low < 0:
+    return bool(low < 0)
+
+
+def _in_range(index: Array, length: int, axis: int) -> Array:
+    """A copy of ``index`` as int64, with negative ones counted from the front."""
+    found = index.astype(np.int64)
+    if _below(index, length, axis):
         np.add(found, length, out=found, where=found < 0)
     return found
 
 
 @kernel("flat_index", "cpu")
 def flat_index(x: list[Array], lengths: tuple[int, ...], axes: tuple[int, ...]) -> Array:
+    if len(x) == 1:
+        return _in_range(x[0], lengths[0], axes[0])
     try:
         np.broadcast_shapes(*[a.shape for a in x])
     except ValueError:
@@ -121,17 +130,22 @@ def flat_index(x: list[Array], lengths: tuple[int, ...], axes: tuple[int, ...]) 
 
 @kernel("flat_index_along", "cpu")
 def flat_index_along(index: Array, shape: tuple[int, ...], axis: int) -> Array:
-    flat = _in_range(index, shape[axis], axis)
+    length = shape[axis]
     steps = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    if steps[axis] != 1:
-        flat *= steps[axis]
-    before = np.zeros((), np.int64)
+    before = np.zeros((1,) * index.ndim, np.int64)
     for i, (step, count) in enumerate(zip(steps, index.shape, strict=True)):
         if i != axis:
             line = np.arange(count, dtype=np.int64) * step
             before = before + line.reshape(count, *[1] * (index.ndim - i - 1))
-    np.add(flat, before, out=flat)
-    return flat
+
+    def fill(out: Array, part: Array, start: Array) -> None:
+        if _below(part, length, axis):
+            part = np.where(part < 0, part + length, part)
+        if steps[axis] != 1:
+            part = np.multiply(part, steps[axis], out=out, casting="same_kind")
+        np.add(part, start, out=out)
+
+    return blockwise(fill, (index, before), np.int64)
 
 
 @kernel("later_equals", "cpu")
@@ -216,14 +230,16 @@ def scatter_add_flat_(x: Array, index: Array, value: Any, first: int, last: int)
     count = math.prod(x.shape[first:last])
     work = np.array(x, dtype, order="C", copy=None)
     flat = index.reshape(-1)
-    if outer > 1:
-        flat = (np.arange(outer)[:, None] * count + flat).reshape(-1)
     if not value.size:
         return x
     if np.may_share_memory(work, value):
         value = value.copy()
-    rows = work.reshape(outer * count, inner)
-    quiet(_add_rows, rows, flat, value.reshape(len(flat), inner))
+    rows, values = work.reshape(outer, count, inner), value.reshape(outer, flat.size, inner)
+    if flat.size * inner < _LONG_ROW and outer > 1:  # little for each: all in one go
+        flat = (np.arange(outer)[:, None] * count + flat).reshape(-1)
+        rows, values = rows.reshape(1, -1, inner), values.reshape(1, -1, inner)
+    for some, added in zip(rows, values, strict=True):
+        quiet(_add_rows, some, flat, added)
     if work is not x:
         quiet(np.copyto, x, work, "same_kind")
     return x
@@ -232,7 +248,7 @@ def scatter_add_flat_(x: Array, index: Array, value: Any, first: int, last: int)
 def _add_rows(rows: Array, index: Array, values: Array) -> None:
     """Adds each of ``values`` to the row that ``index`` says, in their order."""
     if rows.shape[1] == 1:
-        if rows.dtype in FLOATS and len(index) * 8 > len(rows):  # sums in float64
+        if rows.dtype in FLOATS and len(index) * 8 > len(rows) and len(rows) <= _CACHED:
             rows[:, 0] += np.bincount(index, values[:, 0], len(rows)).astype(rows.dtype, copy=False)
         else:
             np.add.at(rows[:, 0], index, values[:, 0])
