@@ -140,7 +140,8 @@ def isin(
         return assign(expand(to_tensor(invert, place=x.place), tuple(x.shape)))
     at = FUNCTIONS["minimum"](searchsorted(ordered, x), ordered.size - 1)
     nearest = gather_flat(ordered, at, 0, 1)
-    return not_equal(nearest, x) if invert else equal(nearest, x)
+    found: Tensor = not_equal(nearest, x) if invert else equal(nearest, x)
+    return found
 
 
 API = (
