@@ -48,6 +48,7 @@ from minipaddle.imperative.conversion import is_tensor, numel, rank, shape, toli
 # One name a line would make pages of them; python -m tools.public_names writes this.
 # fmt: off
 from minipaddle.imperative.functions.activation import erf, erf_, sigmoid, sigmoid_
+from minipaddle.imperative.functions.advanced import index_put, index_put_
 from minipaddle.imperative.functions.arithmetic import (
     add_n, atan2, floor_divide, floor_divide_, remainder as floor_mod, remainder_ as floor_mod_,
     fmax, fmin, gcd, gcd_, heaviside, hypot, lcm, lcm_, maximum, minimum, remainder as mod,
@@ -63,6 +64,7 @@ from minipaddle.imperative.functions.comparison import (
     is_integer, isclose, isfinite, isinf, isnan, less_equal, less_than, logical_and, logical_not,
     logical_or, logical_xor, not_equal, signbit,
 )
+from minipaddle.imperative.functions.counting import bincount, histogram, isin
 from minipaddle.imperative.functions.creation import full, ones, zeros
 from minipaddle.imperative.functions.cumulative import cumprod, cumsum, diff, logcumsumexp
 from minipaddle.imperative.functions.einsum import einsum, tensordot
@@ -73,7 +75,13 @@ from minipaddle.imperative.functions.elementwise import (
 from minipaddle.imperative.functions.filling import (
     bernoulli_, geometric_, log_normal_, normal_, uniform_,
 )
+from minipaddle.imperative.functions.gathering import (
+    gather, gather_nd, index_sample, index_select, take, take_along_axis,
+)
 from minipaddle.imperative.functions.geometry import cross
+from minipaddle.imperative.functions.indexing import (
+    masked_fill, masked_fill_, masked_select, where, where_,
+)
 from minipaddle.imperative.functions.inplace import (
     addmm_, baddbmm_, bitwise_and_, bitwise_left_shift_, bitwise_not_, bitwise_or_,
     bitwise_right_shift_, bitwise_xor_, copysign_, cumprod_, cumsum_, flatten_, frac_, hypot_,
@@ -96,6 +104,9 @@ from minipaddle.imperative.functions.numerical import (
     cdist, copysign, cumulative_trapezoid, increment, is_complex, isneginf, isposinf, ldexp,
     logaddexp, negative, positive, sgn, stanh, trapezoid, vander,
 )
+from minipaddle.imperative.functions.ordering import (
+    kthvalue, median, mode, nanmedian, quantile, sort, topk,
+)
 from minipaddle.imperative.functions.padding import diag, diag_embed, diagflat
 from minipaddle.imperative.functions.products import addmm, baddbmm, bmm, dot, inner, mm, mv, outer
 from minipaddle.imperative.functions.random import (
@@ -114,6 +125,10 @@ from minipaddle.imperative.functions.reduction import (
 )
 from minipaddle.imperative.functions.sampling import (
     bernoulli, binomial, multinomial, poisson, standard_gamma,
+)
+from minipaddle.imperative.functions.scattering import (
+    index_add, index_add_, index_fill, index_fill_, put_along_axis, put_along_axis_, scatter,
+    scatter_, scatter_nd, scatter_nd_add,
 )
 from minipaddle.imperative.functions.search import (
     argmax, argmin, argsort, bucketize, count_nonzero, nonzero, searchsorted, unique,
@@ -184,49 +199,54 @@ __all__ = [
     "acos_", "acosh", "acosh_", "add", "add_", "add_n", "addmm", "addmm_", "all", "allclose",
     "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "asin", "asin_", "asinh",
     "asinh_", "assign", "atan", "atan2", "atan_", "atanh", "atanh_", "atleast_1d", "atleast_2d",
-    "atleast_3d", "autograd", "baddbmm", "baddbmm_", "bernoulli", "bernoulli_", "binomial",
-    "bitwise_and", "bitwise_and_", "bitwise_left_shift", "bitwise_left_shift_", "bitwise_not",
-    "bitwise_not_", "bitwise_or", "bitwise_or_", "bitwise_right_shift", "bitwise_right_shift_",
-    "bitwise_xor", "bitwise_xor_", "bmm", "bool", "broadcast_shape", "broadcast_tensors",
-    "broadcast_to", "bucketize", "cast", "cdist", "ceil", "ceil_", "chunk", "clip", "clip_",
-    "clone", "column_stack", "concat", "copysign", "copysign_", "cos", "cos_", "cosh", "cosh_",
-    "count_nonzero", "crop", "cross", "cumprod", "cumprod_", "cumsum", "cumsum_",
+    "atleast_3d", "autograd", "baddbmm", "baddbmm_", "bernoulli", "bernoulli_", "bincount",
+    "binomial", "bitwise_and", "bitwise_and_", "bitwise_left_shift", "bitwise_left_shift_",
+    "bitwise_not", "bitwise_not_", "bitwise_or", "bitwise_or_", "bitwise_right_shift",
+    "bitwise_right_shift_", "bitwise_xor", "bitwise_xor_", "bmm", "bool", "broadcast_shape",
+    "broadcast_tensors", "broadcast_to", "bucketize", "cast", "cdist", "ceil", "ceil_", "chunk",
+    "clip", "clip_", "clone", "column_stack", "concat", "copysign", "copysign_", "cos", "cos_",
+    "cosh", "cosh_", "count_nonzero", "crop", "cross", "cumprod", "cumprod_", "cumsum", "cumsum_",
     "cumulative_trapezoid", "deg2rad", "device", "diag", "diag_embed", "diagflat", "diagonal",
     "diff", "disable_static", "dist", "distributed", "divide", "divide_", "dot", "dsplit",
     "dstack", "e", "einsum", "empty", "empty_like", "enable_grad", "enable_static", "equal",
     "equal_all", "erf", "erf_", "exp", "exp_", "expand", "expand_as", "expm1", "expm1_", "eye",
     "finfo", "flatten", "flatten_", "flip", "float16", "float32", "float64", "floor", "floor_",
     "floor_divide", "floor_divide_", "floor_mod", "floor_mod_", "fmax", "fmin", "frac", "frac_",
-    "from_dlpack", "from_numpy", "full", "full_like", "gcd", "gcd_", "geometric_",
-    "get_cuda_rng_state", "get_default_dtype", "get_device", "get_flags", "get_place",
-    "get_rng_state", "grad", "greater_equal", "greater_than", "heaviside", "hsplit", "hstack",
-    "hypot", "hypot_", "iinfo", "in_dynamic_mode", "increment", "inf", "inner", "int16", "int32",
-    "int64", "int8", "is_compiled_with_cinn", "is_compiled_with_cuda",
-    "is_compiled_with_custom_device", "is_compiled_with_distribute", "is_compiled_with_ipu",
-    "is_compiled_with_rocm", "is_compiled_with_xpu", "is_complex", "is_empty", "is_floating_point",
-    "is_grad_enabled", "is_integer", "is_tensor", "isclose", "isfinite", "isinf", "isnan",
-    "isneginf", "isposinf", "kron", "lcm", "lcm_", "ldexp", "ldexp_", "lerp", "lerp_",
+    "from_dlpack", "from_numpy", "full", "full_like", "gather", "gather_nd", "gcd", "gcd_",
+    "geometric_", "get_cuda_rng_state", "get_default_dtype", "get_device", "get_flags",
+    "get_place", "get_rng_state", "grad", "greater_equal", "greater_than", "heaviside",
+    "histogram", "hsplit", "hstack", "hypot", "hypot_", "iinfo", "in_dynamic_mode", "increment",
+    "index_add", "index_add_", "index_fill", "index_fill_", "index_put", "index_put_",
+    "index_sample", "index_select", "inf", "inner", "int16", "int32", "int64", "int8",
+    "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
+    "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm",
+    "is_compiled_with_xpu", "is_complex", "is_empty", "is_floating_point", "is_grad_enabled",
+    "is_integer", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf",
+    "isposinf", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "lerp", "lerp_",
     "less_equal", "less_than", "linalg", "linspace", "log", "log10", "log10_", "log1p", "log1p_",
     "log2", "log2_", "log_", "log_normal", "log_normal_", "logaddexp", "logcumsumexp",
     "logical_and", "logical_and_", "logical_not", "logical_not_", "logical_or", "logical_or_",
-    "logical_xor", "logical_xor_", "logit", "logit_", "logspace", "logsumexp", "matmul",
-    "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "mm", "mod",
-    "mod_", "moveaxis", "multinomial", "multiply", "multiply_", "mv", "nan", "nan_to_num",
-    "nan_to_num_", "nanmean", "nansum", "narrow", "neg", "neg_", "negative", "newaxis", "nn",
-    "no_grad", "nonzero", "norm", "normal", "normal_", "not_equal", "numel", "ones", "ones_like",
-    "optimizer", "outer", "pi", "poisson", "positive", "pow", "pow_", "prod", "rad2deg", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "rank", "ravel",
-    "reciprocal", "reciprocal_", "remainder", "remainder_", "repeat_interleave", "reshape",
-    "reshape_", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_", "scale",
-    "scale_", "searchsorted", "seed", "set_cuda_rng_state", "set_default_dtype", "set_device",
-    "set_flags", "set_grad_enabled", "set_printoptions", "set_rng_state", "sgn", "shape",
-    "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinh", "sinh_", "slice", "split",
-    "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_", "stack", "standard_gamma",
-    "standard_normal", "stanh", "std", "strided_slice", "subtract", "subtract_", "sum", "swapaxes",
-    "t", "t_", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile", "to_tensor",
-    "tolist", "trace", "transpose", "transpose_", "trapezoid", "tril", "tril_", "tril_indices",
-    "triu", "triu_", "triu_indices", "trunc", "trunc_", "uint8", "unbind", "unflatten", "uniform",
-    "uniform_", "unique", "unique_consecutive", "unsqueeze", "unsqueeze_", "unstack", "utils",
-    "vander", "var", "view", "view_as", "vsplit", "vstack", "zeros", "zeros_like",
+    "logical_xor", "logical_xor_", "logit", "logit_", "logspace", "logsumexp", "masked_fill",
+    "masked_fill_", "masked_select", "matmul", "matrix_transpose", "max", "maximum", "mean",
+    "median", "meshgrid", "min", "minimum", "mm", "mod", "mod_", "mode", "moveaxis", "multinomial",
+    "multiply", "multiply_", "mv", "nan", "nan_to_num", "nan_to_num_", "nanmean", "nanmedian",
+    "nansum", "narrow", "neg", "neg_", "negative", "newaxis", "nn", "no_grad", "nonzero", "norm",
+    "normal", "normal_", "not_equal", "numel", "ones", "ones_like", "optimizer", "outer", "pi",
+    "poisson", "positive", "pow", "pow_", "prod", "put_along_axis", "put_along_axis_", "quantile",
+    "rad2deg", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
+    "rank", "ravel", "reciprocal", "reciprocal_", "remainder", "remainder_", "repeat_interleave",
+    "reshape", "reshape_", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_",
+    "scale", "scale_", "scatter", "scatter_", "scatter_nd", "scatter_nd_add", "searchsorted",
+    "seed", "set_cuda_rng_state", "set_default_dtype", "set_device", "set_flags",
+    "set_grad_enabled", "set_printoptions", "set_rng_state", "sgn", "shape", "sigmoid", "sigmoid_",
+    "sign", "signbit", "sin", "sin_", "sinh", "sinh_", "slice", "sort", "split", "sqrt", "sqrt_",
+    "square", "square_", "squeeze", "squeeze_", "stack", "standard_gamma", "standard_normal",
+    "stanh", "std", "strided_slice", "subtract", "subtract_", "sum", "swapaxes", "t", "t_", "take",
+    "take_along_axis", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile",
+    "to_tensor", "tolist", "topk", "trace", "transpose", "transpose_", "trapezoid", "tril",
+    "tril_", "tril_indices", "triu", "triu_", "triu_indices", "trunc", "trunc_", "uint8", "unbind",
+    "unflatten", "uniform", "uniform_", "unique", "unique_consecutive", "unsqueeze", "unsqueeze_",
+    "unstack", "utils", "vander", "var", "view", "view_as", "vsplit", "vstack", "where", "where_",
+    "zeros", "zeros_like",
 ]
 # fmt: on

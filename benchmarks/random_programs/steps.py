@@ -13,20 +13,6 @@ def _differs(paddle: Callable[..., Any], torch: Callable[..., Any]) -> Callable[
     return run
 
 
-def _where(mask: Any, x: Any, y: Any) -> Any:
-    """In place of ``where`` until there is one."""
-    mask = mask.astype("float64")
-    return mask * x + (1.0 - mask) * y
-
-
-def _select(F: Any, x: Any, rows: list[int], axis: int) -> Any:
-    """In place of ``index_select`` until there is one."""
-    if hasattr(F, "index_select"):
-        return F.index_select(x, F.to_tensor(rows), axis)
-    before = (slice(None),) * axis
-    return F.concat([x[(*before, slice(row, row + 1))] for row in rows], axis)
-
-
 def _assign(F: Any, x: Any, value: Any, index: Any) -> Any:
     x[index] = value
     return x
@@ -54,10 +40,7 @@ BINARY: dict[str, Callable[..., Any]] = {
     "divide": lambda F, x, y: x / (2.0 + F.square(y)),
     "lerp": lambda F, x, y: F.lerp(x, y, 0.3),
     "maximum": lambda F, x, y: F.maximum(x, y),
-    "where": _differs(
-        lambda F, x, y: (_where if not hasattr(F, "where") else F.where)(x > y, x * 0.5, y),
-        lambda F, x, y: F.where(x > y, x * 0.5, y),
-    ),
+    "where": lambda F, x, y: F.where(x > y, x * 0.5, y),
 }
 # These take an axis, in place of keepdim a reduction drops it.
 ALONG: dict[str, Callable[..., Any]] = {
@@ -86,7 +69,7 @@ SHAPES: dict[str, Callable[..., Any]] = {
     "chunk": lambda F, x, axis: F.chunk(x, 2, axis)[1],
     "unbind": lambda F, x, axis: F.unbind(x, axis)[0],
     "select": _differs(
-        lambda F, x, rows, axis: _select(F, x, rows, axis),
+        lambda F, x, rows, axis: F.index_select(x, F.to_tensor(rows), axis),
         lambda F, x, rows, axis: F.index_select(x, axis, F.tensor(rows)),
     ),
     "concat": lambda F, x, y, axis: F.concat([x, y, x], axis),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +11,16 @@ import numpy as np
 
 from minipaddle.device.dtype import FLOATS, get_default_dtype
 from minipaddle.imperative import autograd, conversion, copying, functions, hints, interchange
-from minipaddle.imperative.functions import arithmetic, comparison, elementwise, linalg, math, shape
+from minipaddle.imperative.functions import (
+    advanced,
+    arithmetic,
+    comparison,
+    elementwise,
+    linalg,
+    math,
+    shape,
+)
+from minipaddle.imperative.functions.advanced import BASIC
 from minipaddle.imperative.grad_node import AccumulationNode, GradNode, Hook
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.selected_rows import SelectedRows
@@ -162,24 +170,11 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
 
 
 def __getitem__(self: Tensor, index: Any) -> Tensor:
-    return shape.getitem(self, _index_entries(index))
-
-
-def _index_entries(index: Any) -> tuple[Any, ...]:
-    entries = index if isinstance(index, tuple) else (index,)
-    return tuple([_index_entry(entry) for entry in entries])
-
-
-def _index_entry(entry: Any) -> Any:
-    if entry is None or entry is Ellipsis or isinstance(entry, slice):
-        return entry
-    try:
-        if isinstance(entry, (bool, np.bool_)):
-            raise TypeError
-        return operator.index(entry)
-    except TypeError:
-        kind = type(entry).__name__
-        raise TypeError(f"a tensor is indexed by ints, slices, ... and None; got {kind}") from None
+    entries = index if index.__class__ is tuple else (index,)
+    for entry in entries:
+        if entry.__class__ not in BASIC:
+            return advanced.advanced_getitem(self, entries)
+    return shape.getitem(self, entries)
 
 
 def __setitem__(self: Tensor, index: Any, value: Any) -> None:
@@ -187,7 +182,12 @@ def __setitem__(self: Tensor, index: Any, value: Any) -> None:
         value = to_tensor(value, place=self.place)
     if isinstance(value, (Tensor, np.ndarray)) and value.dtype != self.data.dtype:
         value = value.astype(self.data.dtype)
-    shape.setitem_(self, value, _index_entries(index))
+    entries = index if index.__class__ is tuple else (index,)
+    for entry in entries:
+        if entry.__class__ not in BASIC:
+            advanced.advanced_setitem_(self, value, entries)
+            return
+    shape.setitem_(self, value, entries)
 
 
 def __format__(self: Tensor, form: str) -> str:

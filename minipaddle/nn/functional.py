@@ -11,6 +11,7 @@ from minipaddle.imperative.functions.dropout import (
 )
 from minipaddle.imperative.functions.elementwise import tanh, tanh_
 from minipaddle.imperative.functions.embedding import embedding
+from minipaddle.imperative.functions.gathering import one_hot
 from minipaddle.imperative.functions.geometry import cosine_similarity
 from minipaddle.imperative.functions.linalg import linear
 from minipaddle.imperative.functions.loss import (
@@ -40,10 +41,10 @@ __all__ = [
     "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss",
     "kl_div", "l1_loss", "label_smooth", "layer_norm", "leaky_relu", "leaky_relu_", "linear",
     "log_loss", "log_sigmoid", "log_softmax", "margin_ranking_loss", "mish", "mse_loss",
-    "nll_loss", "normalize", "pad", "prelu", "relu", "relu6", "relu_", "rms_norm", "selu",
-    "sigmoid", "sigmoid_", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmax_",
-    "softmax_with_cross_entropy", "softplus", "softshrink", "softsign", "square_error_cost",
-    "swish", "tanh", "tanh_", "tanhshrink", "thresholded_relu", "thresholded_relu_",
-    "triplet_margin_loss",
+    "nll_loss", "normalize", "one_hot", "pad", "prelu", "relu", "relu6", "relu_", "rms_norm",
+    "selu", "sigmoid", "sigmoid_", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax",
+    "softmax_", "softmax_with_cross_entropy", "softplus", "softshrink", "softsign",
+    "square_error_cost", "swish", "tanh", "tanh_", "tanhshrink", "thresholded_relu",
+    "thresholded_relu_", "triplet_margin_loss",
 ]
 # fmt: on

@@ -225,9 +225,9 @@ def test_an_int_tensor_is_an_index() -> None:
         ((Ellipsis, Ellipsis), IndexError),
         ("a", TypeError),
         (1.0, TypeError),
-        ([0, 1], TypeError),
-        (True, TypeError),
-        (np.array([True, False]), TypeError),
+        ([0.5], TypeError),
+        (np.array([1.0]), TypeError),
+        (np.ones(9, bool), IndexError),
     ],
 )
 def test_a_wrong_index_is_an_error(index: Any, error: type[Exception]) -> None:
