@@ -173,3 +173,22 @@ def test_what_is_refused(name):
 
 def test_properties_are_no_methods():
     assert isinstance(Tensor.T, property) and isinstance(Tensor.mT, property)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: paddle.roll(x, 1, 0),
+        lambda x: paddle.stack([x, x]),
+        lambda x: paddle.concat([x, x]),
+        lambda x: paddle.stack([x, x]).sum(axis=1),
+        lambda x: paddle.stack([x, x]).max(axis=1),
+    ],
+)
+def test_a_result_lies_in_memory_as_its_shape_says(function):
+    """So that what reshape makes of it is a view whatever lay before."""
+    x = paddle.to_tensor(np.arange(6.0).reshape(2, 3)).transpose([1, 0])
+    y = function(x)
+    flat = y.reshape([-1])
+    y.zero_()
+    assert flat.tolist() == [0.0] * y.size

@@ -14,7 +14,7 @@ from minipaddle.ops.op import Array, kernel
 def concat(x: list[Array], axis: int = 0) -> Array:
     at = normal_axis(axis, x[0].ndim)
     try:
-        return np.concatenate(x, at)
+        return np.asarray(np.concatenate(x, at), order="C")
     except ValueError:
         raise ValueError(f"the shapes must be equal, but for the length of axis {at}") from None
 

@@ -28,7 +28,8 @@ def roll(x: Array, shifts: tuple[int, ...], axis: tuple[int, ...] | None = None)
         raise ValueError(
             f"shifts and axis must be of one length; got {list(shifts)} and {list(axis)}"
         )
-    return np.roll(x, shifts, tuple(normal_axis(a, x.ndim) for a in axis))
+    rolled = np.roll(x, shifts, tuple(normal_axis(a, x.ndim) for a in axis))
+    return np.asarray(rolled, order="C")
 
 
 @kernel("tile", "cpu")

@@ -34,7 +34,7 @@ def _reduce(
     if x.nbytes > BLOCK_BYTES:
         return fold(x, axis, keepdim, part, join or ufunc_join(ufunc))
     x = x.astype(compute_dtype(x.dtype), copy=False)
-    return np.asarray(quiet(ufunc.reduce, x, axis, None, None, keepdim))
+    return np.asarray(quiet(ufunc.reduce, x, axis, None, None, keepdim), order="C")
 
 
 def _total(x: Array, axis: Axis, keepdim: bool) -> Array:
@@ -51,7 +51,7 @@ def _converted(x: Array, dtype: Any) -> Array:
 @kernel("sum", "cpu")
 def sum(x: Array, axis: Axis = None, dtype: Any = None, keepdim: bool = False) -> Array:
     if dtype is None and x.itemsize >= 4 and x.dtype.kind == "f" and x.nbytes <= BLOCK_BYTES:
-        return np.asarray(quiet(np.add.reduce, x, axis, None, None, keepdim))
+        return np.asarray(quiet(np.add.reduce, x, axis, None, None, keepdim), order="C")
     x = _converted(x, dtype)
     return _total(x, axis, keepdim).astype(x.dtype, copy=False)
 
