@@ -315,12 +315,12 @@ def test_writing_to_a_view_counts_for_the_whole():
     assert total(x).item() == 0.0
 
 
-def test_indices_are_ints_and_slices():
+def test_what_is_no_index():
     x = to_tensor(np.arange(6.0).reshape(2, 3))
     assert x[to_tensor(1)].tolist() == [3.0, 4.0, 5.0]
     assert x[np.int64(1), -1].item() == 5.0
-    for wrong in (True, False, 1.0, "a", [0], np.array([True, False])):
-        with pytest.raises(TypeError, match="index"):
+    for wrong in (1.0, "a", [0.5], np.array([0.5])):
+        with pytest.raises(TypeError, match="ind"):
             x[wrong]
     for outside in (2, -3, (0, 3), (0, 0, 0)):
         with pytest.raises(IndexError, match=r"\[2, 3\]"):

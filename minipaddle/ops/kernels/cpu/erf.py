@@ -57,8 +57,9 @@ _SERIES = (
 # fmt: on
 
 
-def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
-    out = np.multiply(x, coefficients[0], out=np.empty_like(x))
+def _polynomial(x: Array, coefficients: tuple[float, ...], out: Array | None = None) -> Array:
+    """By Horner's rule, in ``out`` or a new array; ``out`` may not be x."""
+    out = np.multiply(x, coefficients[0], out=np.empty_like(x) if out is None else out)
     for c in coefficients[1:-1]:
         np.add(out, c, out=out)
         np.multiply(out, x, out=out)
@@ -68,8 +69,8 @@ def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
 def erf_single(out: Array, x: Array, normal: bool = False) -> None:
     """erf(x) in float32; ``normal``: erf(x / sqrt(2))."""
     square = np.square(x, out=np.empty_like(x))
-    polynomial = _polynomial(square, _NORMAL_ATANH if normal else _ATANH)
-    np.multiply(polynomial, x, out=out)
+    _polynomial(square, _NORMAL_ATANH if normal else _ATANH, out)
+    np.multiply(out, x, out=out)
     np.tanh(out, out=out)
 
 

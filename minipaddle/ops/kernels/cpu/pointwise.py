@@ -11,8 +11,10 @@ from minipaddle.device.dtype import FLOAT32, is_half
 from minipaddle.ops.kernels.cpu.block import blockwise
 from minipaddle.ops.op import Array
 
-# Elements worked at a time: the four or five arrays of a kernel's steps stay in a core's cache.
-_PIECE = 24 * 1024
+# Bytes of one operand worked at a time: the four or five arrays of a kernel's steps stay in a
+# core's cache. With 64, 96, 128 and 192 KB gelu of [4096, 4096] float32 takes 5.0, 4.6, 4.4 and
+# 4.1 ns per element; more gains little.
+_PIECE_BYTES = 192 * 1024
 
 
 def pointwise(compute: Callable[..., Any], *operands: Any, out: Array | None = None) -> Array:
@@ -36,11 +38,12 @@ def pointwise(compute: Callable[..., Any], *operands: Any, out: Array | None = N
         np.copyto(out, wide, casting="same_kind")
 
     def block(out: Array, *parts: Any) -> None:
-        if out.ndim != 1 or out.size <= _PIECE:
+        size = _PIECE_BYTES // max(out.itemsize, 4)
+        if out.ndim != 1 or out.size <= size:
             piece(out, *parts)
             return
-        for start in range(0, out.size, _PIECE):
-            at = slice(start, start + _PIECE)
+        for start in range(0, out.size, size):
+            at = slice(start, start + size)
             piece(out[at], *(p[at] if isinstance(p, np.ndarray) else p for p in parts))
 
     return blockwise(block, operands, out=out)
