@@ -86,6 +86,10 @@ def export_array(array: np.ndarray[Any, Any], **options: Any) -> Any:
             cannot be told so.
     """
     given = {name: value for name, value in options.items() if value is not None}
+    if "stream" in given:
+        raise BufferError(
+            f"memory of the host knows no stream; stream must be None: {given['stream']}"
+        )
     if not array.flags.writeable and not given.get("copy") and "max_version" not in given:
         raise BufferError(
             "this memory is read-only, as that of expand is, and DLPack before 1.0 cannot say so; "
