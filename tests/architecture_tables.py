@@ -33,7 +33,7 @@ ORDER = {
     "ops": ["declaration", "axes", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "gpu"],
     "ops.formulas": ["cumulative", "reduction", "statistics"],
-    "ops.kernels.cpu": ["block", "fold", "ufunc", "pointwise", "erf", "copying", "comparison",
+    "ops.kernels.cpu": ["block", "fold", "ufunc", "erf", "copying", "comparison",
                         "activation", "lerp", "elementwise", "math", "arithmetic", "rectifier",
                         "softmax", "shape", "rearrange", "cumulative", "reduction", "statistics",
                         "update", "embedding", "random", "loss", "pointwise_loss", "normalization",

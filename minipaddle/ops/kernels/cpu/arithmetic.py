@@ -86,10 +86,6 @@ def _remainder(out: Array, x: Any, y: Any) -> None:
     np.copysign(out, y, out=out)  # a zero has the sign of y too
 
 
-# Elements of a piece, of which a handful of float64 arrays fit into a core's cache.
-_PIECE = 16 * 1024
-
-
 def _divides(name: str, ufunc: np.ufunc, by_float64: Any) -> None:
     """Registers ``ufunc`` for op ``name``; NumPy has fast loops for every step but not for it."""
 
@@ -97,13 +93,7 @@ def _divides(name: str, ufunc: np.ufunc, by_float64: Any) -> None:
         if out.dtype != np.float32:
             ufunc(x, y, out=out)
             return
-        x, y = _like(x, y), _like(y, x)
-        if out.ndim != 1 or x.shape not in ((), out.shape) or y.shape not in ((), out.shape):
-            by_float64(out, x, y)
-            return
-        for start in range(0, out.size, _PIECE):
-            piece = slice(start, start + _PIECE)
-            by_float64(out[piece], *(a[piece] if a.shape else a for a in (x, y)))
+        by_float64(out, _like(x, y), _like(y, x))
 
     def compute(x: Any, y: Any) -> Array:
         like = x if y.__class__ in NUMBERS else y

@@ -23,6 +23,10 @@ Fill = Callable[..., Any]
 # ms for 4 MB, where it takes 0.45 ms.
 LARGE = 4 * 1024 * 1024
 
+# Elements that a fill of several steps works at a time: its four or five arrays stay in a core's
+# cache.
+PIECE = 24 * 1024
+
 NUMBERS = frozenset({bool, int, float})
 
 
@@ -48,15 +52,37 @@ def _ready(array: Array, direct: bool) -> Array:
     return np.asarray(array, order="C") if direct else array.astype(FLOAT32, order="C")
 
 
-def filled(fill: Fill, *operands: Any) -> Array:
-    """What ``fill`` makes of arrays of one dtype, numbers and None; of the broadcast shape."""
+def filled(fill: Fill, *operands: Any, out: Array | None = None) -> Array:
+    """What ``fill`` makes of operands, one small piece after the other, on all threads.
+
+    Args:
+        fill: Called as ``fill(out, *operands)`` with parts of them, half types in float32; it may
+            use ``out`` for steps on the way, and leaves the operands as they are.
+        operands: Arrays of one dtype, numbers and None; at least one array.
+        out: Array of that dtype and of the broadcast shape to fill; by default a new one.
+    """
+    run = _by_pieces(prepared(fill))
     arrays = [a for a in operands if a.__class__ is np.ndarray]
     first = arrays[0]
     if first.nbytes > BLOCK_BYTES or any(a.shape != first.shape for a in arrays):
-        return blockwise(prepared(fill), operands)
-    out = np.empty(first.shape, first.dtype)
-    quiet(prepared(fill), out, *operands)
+        return blockwise(run, operands, out=out)
+    if out is None:
+        out = np.empty(first.shape, first.dtype)
+    quiet(run, out, *operands)
     return out
+
+
+def _by_pieces(fill: Fill) -> Fill:
+    def run(out: Array, *operands: Any) -> None:
+        if out.ndim != 1 or out.size <= PIECE:
+            fill(out, *operands)
+            return
+        shape = out.shape
+        for start in range(0, out.size, PIECE):
+            at = slice(start, start + PIECE)
+            fill(out[at], *(a[at] if getattr(a, "shape", None) == shape else a for a in operands))
+
+    return run
 
 
 def unary(name: str, ufunc: np.ufunc) -> None:
