@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.ops.kernels.cpu.ufunc import NUMBERS, binary, filled
+from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.ufunc import NUMBERS, binary, filled, prepared
 from minipaddle.ops.op import Array, kernel
 
 Gradients = tuple[Array | None, Array | None]
@@ -56,6 +57,9 @@ _extremum("fmin", np.fmin, tie_to_x=True)
 
 # ---- division with remainder ----
 
+# Elements of a piece, of which a handful of float64 arrays fit into a core's cache.
+_PIECE = 16 * 1024
+
 
 def _like(value: Any, other: Any) -> Any:
     """A number in the dtype of the array beside it."""
@@ -95,11 +99,13 @@ def _divides(name: str, ufunc: np.ufunc, by_float64: Any) -> None:
             return
         by_float64(out, _like(x, y), _like(y, x))
 
+    by_pieces = prepared(fill, _PIECE)
+
     def compute(x: Any, y: Any) -> Array:
         like = x if y.__class__ in NUMBERS else y
         if like.dtype.kind in "iu" and not np.all(y):
             raise ZeroDivisionError("y must not be 0 where both are ints")
-        return filled(fill, x, y)
+        return blockwise(by_pieces, (x, y))
 
     kernel(name, "cpu")(compute)
 
