@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32
+from minipaddle.ops.kernels.cpu.block import Into
 from minipaddle.ops.kernels.cpu.erf import erf_single, normal_tail
 from minipaddle.ops.kernels.cpu.ufunc import filled, fused
 from minipaddle.ops.op import Array, kernel
@@ -139,7 +139,7 @@ def gelu(x: Array, approximate: bool = False) -> Array:
 
 @kernel("gelu_grad", "cpu")
 def gelu_grad(
-    x: Array, out: Array, out_grad: Array, approximate: bool, wanted: Any, into: Any
+    x: Array, out: Array, out_grad: Array, approximate: bool, wanted: tuple[bool, ...], into: Into
 ) -> tuple[Array]:
     return (filled(_tanh_gelu_grad if approximate else _gelu_grad, x, out, out_grad),)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.block import Into, blockwise
 from minipaddle.ops.kernels.cpu.ufunc import NUMBERS, binary, filled, prepared
 from minipaddle.ops.op import Array, kernel
 
@@ -39,7 +39,9 @@ def _extremum(name: str, ufunc: np.ufunc, tie_to_x: bool) -> None:
     of_it, of_the_other = part(np.equal), part(np.not_equal)
     x_part, y_part = (of_it, of_the_other) if tie_to_x else (of_the_other, of_it)
 
-    def gradient(x: Any, y: Any, out_grad: Array, wanted: Any, into: Any) -> Gradients:
+    def gradient(
+        x: Any, y: Any, out_grad: Array, wanted: tuple[bool, ...], into: Into
+    ) -> Gradients:
         return (
             filled(x_part, x, y, out_grad) if wanted[0] else None,
             filled(y_part, x, y, out_grad) if wanted[1] else None,
@@ -150,7 +152,7 @@ def pow_grad(
     y: Any,
     out_grad: Array,
     wanted: tuple[bool, ...],
-    into: tuple[Array | None, ...] | None,
+    into: Into,
 ) -> Gradients:
     return (
         filled(_base_grad, x, y, out_grad) if wanted[0] else None,
