@@ -278,6 +278,10 @@ def check_name(function: str, name: Any) -> None:
         )
 
 
+# What stands for several ints: lengths, axes, counts.
+Ints = int | list[int] | tuple[int, ...] | Tensor
+
+
 def int_list(name: str, value: Any) -> tuple[int, ...] | None:
     """An ``int[]`` attribute as a tuple: an int, a list, a tuple, or None as it is."""
     if value is None:

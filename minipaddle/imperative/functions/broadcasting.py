@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.imperative.functions.shape import Ints, expand, reshape, unsqueeze
+from minipaddle.imperative.functions.shape import expand, reshape, unsqueeze
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from minipaddle.device.dtype import INTS
-from minipaddle.imperative.functions.comparison import equal, not_equal
-from minipaddle.imperative.functions.elementwise import assign, cast, divide
+from minipaddle.imperative.functions import arithmetic, comparison, elementwise, reduction
 from minipaddle.imperative.functions.indexing import flat_nonzero, gather_flat, sum_flat
 from minipaddle.imperative.functions.ordering import sort
 from minipaddle.imperative.functions.search import searchsorted
 from minipaddle.imperative.functions.shape import expand, reshape
-from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor, to_tensor
 
 
@@ -45,12 +43,12 @@ def bincount(
     if x.ndim != 1 or (weights is not None and weights.shape != x.shape):
         other = "" if weights is None else f" and weights of shape {weights.shape}"
         raise ValueError(f"bincount: needs x of 1 axis, and weights alike; got {x.shape}{other}")
-    if x.size and (low := int(FUNCTIONS["min"](x))) < 0:
+    if x.size and (low := int(reduction.min(x))) < 0:
         raise ValueError(f"bincount: x must not be negative; got {low}")
-    length = max(int(FUNCTIONS["max"](x)) + 1 if x.size else 0, minlength)
+    length = max(int(reduction.max(x)) + 1 if x.size else 0, minlength)
     if weights is None:
         weights = expand(to_tensor(1, place=x.place), tuple(x.shape))
-    return sum_flat(weights, cast(x, "int64"), (length,), 0, 1)
+    return sum_flat(weights, elementwise.cast(x, "int64"), (length,), 0, 1)
 
 
 def histogram(
@@ -85,27 +83,25 @@ def histogram(
         >>> paddle.histogram(paddle.to_tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3).tolist()
         [0, 2, 1, 0]
     """
-    x = cast(_flat(input.detach()), "float64")
+    x = elementwise.cast(_flat(input.detach()), "float64")
     if min == max and x.size:
-        min, max = float(FUNCTIONS["min"](x)), float(FUNCTIONS["max"](x))
+        min, max = float(reduction.min(x)), float(reduction.max(x))
     if min == max:
         min, max = min - 1, max + 1
     if bins < 1 or not max - min < float("inf") or min > max:
         raise ValueError(
             f"histogram: bins must be positive and min <= max finite; got {bins}, {min} and {max}"
         )
-    inside = FUNCTIONS["logical_and"](
-        FUNCTIONS["greater_equal"](x, min), FUNCTIONS["less_equal"](x, max)
-    )
+    inside = comparison.logical_and(comparison.greater_equal(x, min), comparison.less_equal(x, max))
     chosen = flat_nonzero(inside)
-    shares = FUNCTIONS["subtract"](gather_flat(x, chosen, 0, 1), min)
-    at = cast(FUNCTIONS["multiply"](shares, bins / (max - min)), "int64")
-    at = FUNCTIONS["minimum"](at, bins - 1)
+    shares = elementwise.subtract(gather_flat(x, chosen, 0, 1), min)
+    at = elementwise.cast(elementwise.multiply(shares, bins / (max - min)), "int64")
+    at = arithmetic.minimum(at, bins - 1)
     sums = bincount(at, None if weight is None else gather_flat(_flat(weight), chosen, 0, 1), bins)
     if not density:
         return sums
-    sums = cast(sums, "float32") if weight is None else sums
-    return divide(sums, FUNCTIONS["sum"](sums) * ((max - min) / bins))
+    sums = elementwise.cast(sums, "float32") if weight is None else sums
+    return elementwise.divide(sums, reduction.sum(sums) * ((max - min) / bins))
 
 
 def isin(
@@ -137,10 +133,10 @@ def isin(
     """
     ordered = sort(_flat(test_x))
     if not ordered.size:
-        return assign(expand(to_tensor(invert, place=x.place), tuple(x.shape)))
-    at = FUNCTIONS["minimum"](searchsorted(ordered, x), ordered.size - 1)
+        return elementwise.assign(expand(to_tensor(invert, place=x.place), tuple(x.shape)))
+    at = arithmetic.minimum(searchsorted(ordered, x), ordered.size - 1)
     nearest = gather_flat(ordered, at, 0, 1)
-    found: Tensor = not_equal(nearest, x) if invert else equal(nearest, x)
+    found: Tensor = comparison.not_equal(nearest, x) if invert else comparison.equal(nearest, x)
     return found
 
 

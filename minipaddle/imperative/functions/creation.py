@@ -6,14 +6,12 @@ from typing import Any
 
 from minipaddle.device.backend import current_place
 from minipaddle.device.dtype import as_dtype
-from minipaddle.imperative.operand import int_list
+from minipaddle.imperative.operand import Ints, int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import get_op
 
-Shape = int | list[int] | tuple[int, ...] | Tensor
 
-
-def lengths_of(shape: Shape) -> tuple[int, ...]:
+def lengths_of(shape: Ints) -> tuple[int, ...]:
     """The lengths of the axes of a new tensor, none of them negative."""
     lengths = int_list("shape", shape) or ()
     if any(n < 0 for n in lengths):
@@ -21,7 +19,7 @@ def lengths_of(shape: Shape) -> tuple[int, ...]:
     return lengths
 
 
-def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def full(shape: Ints, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of one value.
 
     Args:
@@ -48,7 +46,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, name: str | None = No
     return Tensor(array, place)
 
 
-def zeros(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+def zeros(shape: Ints, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of zeros.
 
     Args:
@@ -67,7 +65,7 @@ def zeros(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
     return full(shape, 0, dtype)
 
 
-def ones(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+def ones(shape: Ints, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor of ones.
 
     Args:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from minipaddle.imperative.dispatch import bound
-from minipaddle.imperative.operand import FUNCTIONS
+from minipaddle.imperative.functions.joining import concat
 from minipaddle.imperative.tensor import Tensor
+from minipaddle.ops.axes import normal_axis
 
 
 @bound
@@ -126,29 +126,13 @@ def diff(
     """
     if n < 1:
         raise ValueError(f"diff: n must be 1 or more; got {n}")
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"diff: axis {axis} is not there; x has shape {x.shape}")
-    every = (slice(None),) * (axis % x.ndim)
-    x = _joined([part for part in (prepend, x, append) if part is not None], axis % x.ndim)
+    at = normal_axis(axis, x.ndim, "diff: axis")
+    parts = [part for part in (prepend, x, append) if part is not None]
+    x = concat(parts, at) if len(parts) > 1 else x
+    every = (slice(None),) * at
     for _ in range(n):
         x = x[(*every, slice(1, None))] - x[(*every, slice(None, -1))]
     return x
-
-
-def _joined(parts: list[Tensor], axis: int) -> Tensor:
-    """The tensors one after another along an axis: each put among zeros, and these added."""
-    if len(parts) == 1:
-        return parts[0]
-    shape = list(parts[0].shape)
-    shape[axis] = sum(part.shape[axis] for part in parts)
-    start, placed = 0, []
-    for part in parts:
-        stop = start + part.shape[axis]
-        index = (*(slice(None),) * axis, slice(start, stop))
-        placed.append(FUNCTIONS["put_slice"](part, shape, index))
-        start = stop
-    total: Tensor = functools.reduce(FUNCTIONS["add"], placed)
-    return total
 
 
 API = ("diff", "Tensor.diff")

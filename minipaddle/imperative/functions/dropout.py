@@ -7,6 +7,7 @@ from typing import Any
 
 from minipaddle.imperative.functions import elementwise, sampling
 from minipaddle.imperative.functions.ranges import ones_like
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 
 _MODES = ("upscale_in_train", "downscale_in_infer")
@@ -28,7 +29,7 @@ def _probability(p: Any) -> float:
 def dropout(
     x: Tensor,
     p: float | Tensor = 0.5,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     training: bool = True,
     mode: str = "upscale_in_train",
     name: str | None = None,

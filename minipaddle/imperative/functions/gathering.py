@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from minipaddle.device.dtype import get_default_dtype
+from minipaddle.imperative.functions import arithmetic, reduction
 from minipaddle.imperative.functions.broadcasting import broadcast_shape
 from minipaddle.imperative.functions.indexing import (
     flat_index,
@@ -13,7 +14,6 @@ from minipaddle.imperative.functions.indexing import (
     scatter_flat,
 )
 from minipaddle.imperative.functions.shape import expand, reshape
-from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor, to_tensor
 from minipaddle.ops.axes import normal_axis
 
@@ -244,9 +244,9 @@ def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None)
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip'; got {mode!r}")
     index = as_index(index, x)
     if mode == "wrap" and x.size:
-        index = FUNCTIONS["remainder"](index, x.size)
+        index = arithmetic.remainder(index, x.size)
     elif mode == "clip" and x.size:
-        index = FUNCTIONS["minimum"](FUNCTIONS["maximum"](index, 0), x.size - 1)
+        index = arithmetic.minimum(arithmetic.maximum(index, 0), x.size - 1)
     flat = flat_index([index], (x.size,), (0,))
     return gather_flat(reshape(x, (x.size,)), flat, 0, 1)
 
@@ -272,8 +272,8 @@ def one_hot(x: Tensor, num_classes: int = -1, name: str | None = None) -> Tensor
         [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     if num_classes == -1:
-        num_classes = int(FUNCTIONS["max"](x)) + 1
-    if x.size and (low := int(FUNCTIONS["min"](x))) < 0:
+        num_classes = int(reduction.max(x)) + 1
+    if x.size and (low := int(reduction.min(x))) < 0:
         raise IndexError(f"one_hot: x must not be negative; got {low}")
     place = reshape(x, (*x.shape, 1))
     shape = (*x.shape, num_classes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from minipaddle.imperative.dispatch import bound
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 
 
@@ -94,7 +95,7 @@ def diagonal(
 @bound
 def put_diagonal(
     x: Tensor,
-    shape: int | list[int] | tuple[int, ...],
+    shape: Ints,
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,

@@ -10,11 +10,9 @@ from minipaddle.device.dtype import FLOAT32, is_half
 from minipaddle.imperative.dispatch import bound
 from minipaddle.imperative.functions import math, statistics
 from minipaddle.imperative.functions.products import in_float32
-from minipaddle.imperative.operand import int_list
+from minipaddle.imperative.operand import Ints, int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.axes import normal_axis
-
-Ints = int | list[int] | tuple[int, ...]
 
 
 @bound

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from minipaddle.device.dtype import FLOATS
+from minipaddle.device.dtype import is_float
 from minipaddle.imperative.functions import (
     arithmetic,
     broadcasting,
@@ -41,10 +41,6 @@ def positive(x: Tensor, name: str | None = None) -> Tensor:
     if x.dtype.kind == "b":
         raise TypeError("positive: takes floats and ints; got bool; convert with astype first")
     return x
-
-
-def _is_float(x: Tensor) -> bool:
-    return x.dtype in FLOATS
 
 
 negative = math.neg
@@ -89,8 +85,8 @@ def ldexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         >>> paddle.ldexp(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([2, -1])).tolist()
         [4.0, 1.5]
     """
-    dtype = next((t.dtype for t in (x, y) if _is_float(t)), "float32")
-    x, y = (t if _is_float(t) else elementwise.cast(t, dtype) for t in (x, y))
+    dtype = next((t.dtype for t in (x, y) if is_float(t.dtype)), "float32")
+    x, y = (t if is_float(t.dtype) else elementwise.cast(t, dtype) for t in (x, y))
     return elementwise.multiply(x, arithmetic.pow(2.0, y))
 
 
@@ -150,7 +146,7 @@ def isneginf(x: Tensor, name: str | None = None) -> Tensor:
         >>> paddle.isneginf(paddle.to_tensor([1.0, float("-inf")])).tolist()
         [False, True]
     """
-    found: Tensor = comparison.equal(x, float("-inf")) if _is_float(x) else comparison.isinf(x)
+    found: Tensor = comparison.equal(x, float("-inf")) if is_float(x.dtype) else comparison.isinf(x)
     return found
 
 
@@ -169,7 +165,7 @@ def isposinf(x: Tensor, name: str | None = None) -> Tensor:
         >>> paddle.isposinf(paddle.to_tensor([1.0, float("inf")])).tolist()
         [False, True]
     """
-    found: Tensor = comparison.equal(x, float("inf")) if _is_float(x) else comparison.isinf(x)
+    found: Tensor = comparison.equal(x, float("inf")) if is_float(x.dtype) else comparison.isinf(x)
     return found
 
 
@@ -217,7 +213,7 @@ def increment(x: Tensor, value: float = 1.0, name: str | None = None) -> Tensor:
     """
     if x.size != 1:
         raise ValueError(f"increment: x must have one element; got shape {x.shape}; use add_")
-    return elementwise.add_(x, value if _is_float(x) else int(value))
+    return elementwise.add_(x, value if is_float(x.dtype) else int(value))
 
 
 def _panels(y: Tensor, x: Tensor | None, dx: float | None, axis: int, op: str) -> Tensor:

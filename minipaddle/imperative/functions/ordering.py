@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
+import math as numbers
 from typing import Any
 
 from minipaddle.device.dtype import FLOATS, get_default_dtype
 from minipaddle.imperative.dispatch import bound
-from minipaddle.imperative.functions import elementwise
-from minipaddle.imperative.functions.elementwise import cast
+from minipaddle.imperative.functions import arithmetic, comparison, math
+from minipaddle.imperative.functions.elementwise import cast, lerp, multiply, subtract
 from minipaddle.imperative.functions.gathering import along
 from minipaddle.imperative.functions.indexing import select
 from minipaddle.imperative.functions.joining import stack
 from minipaddle.imperative.functions.search import argsort, count_nonzero
 from minipaddle.imperative.functions.shape import expand, getitem, reshape, squeeze, transpose
-from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor, to_tensor
 from minipaddle.ops.axes import normal_axes, normal_axis
 
@@ -176,7 +175,7 @@ def _folded(what: str, x: Tensor, axis: Any) -> tuple[Tensor, list[int]]:
     given = range(x.ndim) if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]
     axes = normal_axes(given, x.ndim, f"{what}: axis")
     rest = [i for i in range(x.ndim) if i not in axes]
-    count = math.prod(x.shape[i] for i in axes)
+    count = numbers.prod(x.shape[i] for i in axes)
     if not count:
         raise ValueError(f"{what}: there is no element to take; x has shape {x.shape}")
     kept = [1 if i in axes else n for i, n in enumerate(x.shape)]
@@ -191,21 +190,21 @@ def _unfolded(out: Tensor, kept: list[int], keepdim: bool) -> Tensor:
 
 def _at_rank(ordered: Tensor, rank: Tensor) -> Tensor:
     """Elements of sorted lines at ranks that need not be whole, between two neighbours."""
-    low = FUNCTIONS["floor"](rank)
-    first, second = (cast(i, "int64") for i in (low, FUNCTIONS["ceil"](rank)))
+    low = math.floor(rank)
+    first, second = (cast(i, "int64") for i in (low, math.ceil(rank)))
     axis = ordered.ndim - 1
     below, above = along(ordered, first, axis), along(ordered, second, axis)
-    return elementwise.lerp(below, above, cast(elementwise.subtract(rank, low), ordered.dtype))
+    return lerp(below, above, cast(subtract(rank, low), ordered.dtype))
 
 
 def _ranks(x: Tensor, share: Any, counts: Any) -> Tensor:
     """``share`` of the way from the first to the last of ``counts`` elements, for each line."""
-    whole = elementwise.multiply(elementwise.subtract(cast(counts, "float64"), 1.0), share)
-    return expand(FUNCTIONS["maximum"](whole, 0.0), (*x.shape[:-1], 1))
+    whole = multiply(subtract(cast(counts, "float64"), 1.0), share)
+    return expand(arithmetic.maximum(whole, 0.0), (*x.shape[:-1], 1))
 
 
 def _nan_counts(lines: Tensor) -> Tensor:
-    return count_nonzero(FUNCTIONS["isnan"](lines), -1, True)
+    return count_nonzero(comparison.isnan(lines), -1, True)
 
 
 def _quantile(lines: Tensor, share: float, skip_nan: bool) -> Tensor:
@@ -213,13 +212,11 @@ def _quantile(lines: Tensor, share: float, skip_nan: bool) -> Tensor:
     ordered = sort(lines)
     wrong = _nan_counts(lines)
     length = lines.shape[-1]
-    counts = (
-        elementwise.subtract(length, wrong) if skip_nan else to_tensor(length, place=lines.place)
-    )
+    counts = subtract(length, wrong) if skip_nan else to_tensor(length, place=lines.place)
     found = _at_rank(ordered, _ranks(ordered, share, counts))
     if skip_nan:
         return found
-    return select(math.nan, FUNCTIONS["greater_than"](wrong, 0), found)
+    return select(numbers.nan, comparison.greater_than(wrong, 0), found)
 
 
 def median(
@@ -259,7 +256,7 @@ def median(
     last = expand(_nan_counts(lines), (*lines.shape[:-1], 1))
     at = select(
         along(order, _to_rank(order, lines.shape[-1] - 1), order.ndim - 1),
-        FUNCTIONS["greater_than"](last, 0),
+        comparison.greater_than(last, 0),
         along(order, _to_rank(order, middle), order.ndim - 1),
     )
     values = _unfolded(along(lines, at, lines.ndim - 1), kept, keepdim)
@@ -303,8 +300,8 @@ def nanmedian(
     lines, kept = _folded("nanmedian", x, axis)
     if mode == "avg":
         return _unfolded(_quantile(lines, 0.5, True), kept, keepdim)
-    counts = elementwise.subtract(lines.shape[-1], _nan_counts(lines))
-    middle = FUNCTIONS["floor"](_ranks(lines, 0.5, counts))
+    counts = subtract(lines.shape[-1], _nan_counts(lines))
+    middle = math.floor(_ranks(lines, 0.5, counts))
     return _unfolded(_at_rank(sort(lines), middle), kept, keepdim)
 
 

@@ -9,14 +9,13 @@ from minipaddle.imperative.dispatch import bound
 from minipaddle.imperative.functions.elementwise import assign
 from minipaddle.imperative.functions.linalg import diagonal
 from minipaddle.imperative.functions.shape import (
-    Ints,
     flatten,
     getitem,
     moveaxis,
     put_slice,
     reshape,
 )
-from minipaddle.imperative.operand import int_list
+from minipaddle.imperative.operand import Ints, int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.axes import normal_axes
 

@@ -8,8 +8,9 @@ from typing import Any
 from minipaddle.device.backend import Place, current_place
 from minipaddle.device.dtype import as_dtype, is_float
 from minipaddle.imperative.functions import elementwise
-from minipaddle.imperative.functions.creation import Shape, lengths_of
+from minipaddle.imperative.functions.creation import lengths_of
 from minipaddle.imperative.functions.math import exp
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import get_op
 
@@ -33,7 +34,7 @@ def draw(op_name: str, place: Place, generator: Any = None, **attributes: Any) -
 
 
 def draw_uniform(
-    place: Place, shape: Shape, dtype: Any, low: float, high: float, seed: int = 0
+    place: Place, shape: Ints, dtype: Any, low: float, high: float, seed: int = 0
 ) -> Tensor:
     """See ``uniform``."""
     if low > high:
@@ -42,14 +43,14 @@ def draw_uniform(
     return draw("uniform", place, generator, shape=shape, dtype=dtype, min=low, max=high)
 
 
-def draw_normal(place: Place, shape: Shape, dtype: Any, mean: float, std: float) -> Tensor:
+def draw_normal(place: Place, shape: Ints, dtype: Any, mean: float, std: float) -> Tensor:
     """See ``normal``."""
     if std < 0:
         raise ValueError(f"std must not be negative; got {std}")
     return draw("gaussian", place, shape=shape, dtype=dtype, mean=mean, std=std)
 
 
-def rand(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+def rand(shape: Ints, dtype: Any = None, name: str | None = None) -> Tensor:
     """Random numbers spread evenly over [0, 1).
 
     Args:
@@ -95,7 +96,7 @@ def _dtype_like(x: Tensor, dtype: Any) -> Any:
     return x.data.dtype if dtype is None else dtype
 
 
-def randn(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+def randn(shape: Ints, dtype: Any = None, name: str | None = None) -> Tensor:
     """Standard normal random numbers.
 
     Args:
@@ -117,7 +118,7 @@ def randn(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
     return draw_normal(current_place(), shape, dtype, 0.0, 1.0)
 
 
-def standard_normal(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+def standard_normal(shape: Ints, dtype: Any = None, name: str | None = None) -> Tensor:
     """The same as ``randn``.
 
     Args:
@@ -158,7 +159,7 @@ def randn_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
 def normal(
     mean: float | Tensor = 0.0,
     std: float | Tensor = 1.0,
-    shape: Shape | None = None,
+    shape: Ints | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Normal random numbers.
@@ -194,7 +195,7 @@ def normal(
 def log_normal(
     mean: float | Tensor = 1.0,
     std: float | Tensor = 2.0,
-    shape: Shape | None = None,
+    shape: Ints | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Random numbers whose logarithms are normal: ``exp`` of what ``normal`` draws.
@@ -217,7 +218,7 @@ def log_normal(
 
 
 def uniform(
-    shape: Shape,
+    shape: Ints,
     dtype: Any = None,
     min: float = -1.0,
     max: float = 1.0,
@@ -252,7 +253,7 @@ def uniform(
 def randint(
     low: int = 0,
     high: int | None = None,
-    shape: Shape = (1,),
+    shape: Ints = (1,),
     dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:
@@ -280,7 +281,7 @@ def randint(
     return _randint(current_place(), low, high, shape, "int64" if dtype is None else dtype)
 
 
-def _randint(place: Place, low: int, high: int | None, shape: Shape, dtype: Any) -> Tensor:
+def _randint(place: Place, low: int, high: int | None, shape: Ints, dtype: Any) -> Tensor:
     low, high = (0, low) if high is None else (low, high)
     if low >= high:
         raise ValueError(f"low must be less than high; got {low} and {high}")

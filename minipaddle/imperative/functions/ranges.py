@@ -12,7 +12,8 @@ import numpy as np
 
 from minipaddle.device.backend import current_place
 from minipaddle.device.dtype import as_dtype
-from minipaddle.imperative.functions.creation import Shape, full
+from minipaddle.imperative.functions.creation import full
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import get_op
 
@@ -254,7 +255,7 @@ def ones_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:
     return full_like(x, 1, dtype)
 
 
-def empty(shape: Shape, dtype: Any = None, name: str | None = None) -> Tensor:
+def empty(shape: Ints, dtype: Any = None, name: str | None = None) -> Tensor:
     """A tensor to be overwritten; until then it holds zeros.
 
     Args:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from minipaddle.imperative.dispatch import bound
 from minipaddle.imperative.functions.elementwise import assign
-from minipaddle.imperative.functions.shape import Ints, swapaxes
-from minipaddle.imperative.operand import int_list
+from minipaddle.imperative.functions.shape import swapaxes
+from minipaddle.imperative.operand import Ints, int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.axes import normal_axes
 

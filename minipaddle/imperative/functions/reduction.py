@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from minipaddle.imperative.dispatch import bound
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 
 
 @bound
 def sum(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     dtype: Any = None,
     keepdim: bool = False,
     name: str | None = None,
@@ -41,7 +42,7 @@ def sum(
 @bound
 def mean(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -70,7 +71,7 @@ def mean(
 @bound
 def max(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -101,7 +102,7 @@ def max(
 @bound
 def min(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -132,7 +133,7 @@ def min(
 @bound
 def amax(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -163,7 +164,7 @@ def amax(
 @bound
 def amin(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -194,7 +195,7 @@ def amin(
 @bound
 def all(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -222,7 +223,7 @@ def all(
 @bound
 def any(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -250,7 +251,7 @@ def any(
 @bound
 def prod(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     dtype: Any = None,
     name: str | None = None,
@@ -281,7 +282,7 @@ def prod(
 @bound
 def nansum(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     dtype: Any = None,
     keepdim: bool = False,
     name: str | None = None,
@@ -311,7 +312,7 @@ def nansum(
 @bound
 def nanmean(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from minipaddle.imperative.dispatch import bound
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 
 
@@ -120,7 +121,7 @@ def multinomial(
 def dropout(
     x: Tensor,
     p: float = 0.5,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     scale: float = 1.0,
     name: str | None = None,
 ) -> Tensor:

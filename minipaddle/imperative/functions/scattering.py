@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from minipaddle.imperative.functions import elementwise
+from minipaddle.imperative.functions import arithmetic, comparison, elementwise, reduction
 from minipaddle.imperative.functions.gathering import (
     as_index,
     check_along,
@@ -25,7 +25,6 @@ from minipaddle.imperative.functions.indexing import (
     sum_flat,
 )
 from minipaddle.imperative.functions.shape import expand, reshape, setitem_
-from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor, to_tensor
 from minipaddle.ops.axes import normal_axis
 
@@ -225,7 +224,12 @@ def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None =
     return scatter_add_flat(x, found, updates, 0, count)
 
 
-_FOLDS = {"mul": "multiply", "multiply": "multiply", "amin": "minimum", "amax": "maximum"}
+_FOLDS = {
+    "mul": elementwise.multiply,
+    "multiply": elementwise.multiply,
+    "amin": arithmetic.minimum,
+    "amax": arithmetic.maximum,
+}
 _REDUCES = ("assign", "add", "mean", *_FOLDS)
 
 
@@ -282,7 +286,7 @@ def put_along_axis(
         if not include_self:
             ones = scatter_flat(ones, flat, 0, 0, rank)
         return elementwise.divide(total, scatter_add_flat(ones, flat, 1, 0, rank))
-    return _in_rounds(FUNCTIONS[_FOLDS[reduce]], arr, flat, values, include_self)
+    return _in_rounds(_FOLDS[reduce], arr, flat, values, include_self)
 
 
 def put_along_axis_(
@@ -330,8 +334,8 @@ def _in_rounds(
         values = reshape(values, (values.size,))
     rounds = later_equals(flat)
     out = arr
-    for i in range(int(FUNCTIONS["max"](rounds)) + 1 if flat.size else 0):
-        chosen = flat_nonzero(FUNCTIONS["equal"](rounds, i))
+    for i in range(int(reduction.max(rounds)) + 1 if flat.size else 0):
+        chosen = flat_nonzero(comparison.equal(rounds, i))
         at = gather_flat(flat, chosen, 0, 1)
         new = gather_flat(values, chosen, 0, 1) if isinstance(values, Tensor) else values
         if i or include_self:

@@ -6,7 +6,8 @@ from typing import Any
 
 from minipaddle.device.dtype import as_dtype
 from minipaddle.imperative.dispatch import bound
-from minipaddle.imperative.operand import FUNCTIONS
+from minipaddle.imperative.functions.elementwise import cast
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 
 
@@ -138,7 +139,7 @@ def nonzero(x: Tensor, as_tuple: bool = False, name: str | None = None) -> Any:
 @bound
 def count_nonzero(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -271,7 +272,7 @@ def _with_values(
         *([inverse] if numbers else []),
         *([unique_counts(inverse)] if counts else []),
     ]
-    return (values, *(FUNCTIONS["cast"](part, dtype) for part in more))
+    return (values, *(cast(part, dtype) for part in more))
 
 
 def unique(

@@ -6,11 +6,9 @@ import math
 from typing import Any
 
 from minipaddle.imperative.dispatch import bound
-from minipaddle.imperative.operand import int_list
+from minipaddle.imperative.operand import Ints, int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.axes import normal_axes, normal_axis
-
-Ints = int | list[int] | tuple[int, ...] | Tensor
 
 
 @bound

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from minipaddle.imperative.dispatch import bound
-from minipaddle.imperative.functions.shape import Ints, getitem
-from minipaddle.imperative.operand import int_list
+from minipaddle.imperative.functions.shape import getitem
+from minipaddle.imperative.operand import Ints, int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.axes import normal_axes, normal_axis
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from minipaddle.imperative.dispatch import bound
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 
 
 @bound
 def logsumexp(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -38,7 +39,7 @@ def logsumexp(
 @bound
 def var(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     unbiased: bool = True,
     keepdim: bool = False,
     name: str | None = None,
@@ -70,7 +71,7 @@ def var(
 @bound
 def std(
     x: Tensor,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     unbiased: bool = True,
     keepdim: bool = False,
     name: str | None = None,
@@ -103,7 +104,7 @@ def std(
 def norm(
     x: Tensor,
     p: float | str | None = None,
-    axis: int | list[int] | tuple[int, ...] | None = None,
+    axis: Ints | None = None,
     keepdim: bool = False,
     name: str | None = None,
 ) -> Tensor:

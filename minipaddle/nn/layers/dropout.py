@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from minipaddle.imperative.functions import dropout
+from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.nn.layer import Layer
 
@@ -27,7 +28,7 @@ class Dropout(Layer):
     def __init__(
         self,
         p: float = 0.5,
-        axis: int | list[int] | tuple[int, ...] | None = None,
+        axis: Ints | None = None,
         mode: str = "upscale_in_train",
         name: str | None = None,
     ) -> None:

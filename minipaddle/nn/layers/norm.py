@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from minipaddle.imperative.functions import normalization
-from minipaddle.imperative.operand import int_list
+from minipaddle.imperative.operand import Ints, int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.nn.initializer import Constant
 from minipaddle.nn.layer import Layer
@@ -44,7 +44,7 @@ class LayerNorm(Layer):
 
     def __init__(
         self,
-        normalized_shape: int | list[int] | tuple[int, ...],
+        normalized_shape: Ints,
         epsilon: float = 1e-05,
         weight_attr: Any = None,
         bias_attr: Any = None,
@@ -91,7 +91,7 @@ class RMSNorm(Layer):
 
     def __init__(
         self,
-        normalized_shape: int | list[int] | tuple[int, ...],
+        normalized_shape: Ints,
         epsilon: float | None = 1e-05,
         weight_attr: Any = None,
         name: str | None = None,

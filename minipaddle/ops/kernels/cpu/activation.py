@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32
+from minipaddle.ops.kernels.cpu.block import Into
 from minipaddle.ops.kernels.cpu.erf import erf_single, normal_tail
-from minipaddle.ops.kernels.cpu.pointwise import pointwise
+from minipaddle.ops.kernels.cpu.ufunc import filled, fused
 from minipaddle.ops.op import Array, kernel
 
 # gelu by tanh: x (1 + tanh(u)) / 2 = x sigmoid(2 u) with 2 u = x (_LINEAR + _CUBIC x²).
@@ -33,7 +33,7 @@ def _sigmoid(out: Array, x: Array) -> None:
 
 @kernel("sigmoid", "cpu")
 def sigmoid(x: Array) -> Array:
-    return pointwise(_sigmoid, x)
+    return filled(_sigmoid, x)
 
 
 def _sigmoid_grad(x_grad: Array, out: Array, out_grad: Array) -> None:
@@ -42,9 +42,7 @@ def _sigmoid_grad(x_grad: Array, out: Array, out_grad: Array) -> None:
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("sigmoid_grad", "cpu")
-def sigmoid_grad(out: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]:
-    return (pointwise(_sigmoid_grad, out, out_grad),)
+fused("sigmoid_grad", _sigmoid_grad)
 
 
 def _silu(out: Array, x: Array) -> None:
@@ -54,7 +52,7 @@ def _silu(out: Array, x: Array) -> None:
 
 @kernel("silu", "cpu")
 def silu(x: Array) -> Array:
-    return pointwise(_silu, x)
+    return filled(_silu, x)
 
 
 def _silu_grad(x_grad: Array, x: Array, out_grad: Array) -> None:
@@ -67,9 +65,7 @@ def _silu_grad(x_grad: Array, x: Array, out_grad: Array) -> None:
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("silu_grad", "cpu")
-def silu_grad(x: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]:
-    return (pointwise(_silu_grad, x, out_grad),)
+fused("silu_grad", _silu_grad)
 
 
 def _gelu(out: Array, x: Array) -> None:
@@ -138,14 +134,14 @@ def _tanh_gelu_grad(x_grad: Array, x: Array, out: Array, out_grad: Array) -> Non
 def gelu(x: Array, approximate: bool = False) -> Array:
     if not isinstance(approximate, bool):
         raise ValueError(f"approximate must be False (by erf) or True (tanh); got {approximate!r}")
-    return pointwise(_tanh_gelu if approximate else _gelu, x)
+    return filled(_tanh_gelu if approximate else _gelu, x)
 
 
 @kernel("gelu_grad", "cpu")
 def gelu_grad(
-    x: Array, out: Array, out_grad: Array, approximate: bool, wanted: Any, into: Any
+    x: Array, out: Array, out_grad: Array, approximate: bool, wanted: tuple[bool, ...], into: Into
 ) -> tuple[Array]:
-    return (pointwise(_tanh_gelu_grad if approximate else _gelu_grad, x, out, out_grad),)
+    return (filled(_tanh_gelu_grad if approximate else _gelu_grad, x, out, out_grad),)
 
 
 def _softplus(out: Array, x: Array, beta: float, threshold: float) -> None:
@@ -165,7 +161,7 @@ def _softplus(out: Array, x: Array, beta: float, threshold: float) -> None:
 
 @kernel("softplus", "cpu")
 def softplus(x: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
-    return pointwise(_softplus, x, beta, threshold)
+    return filled(_softplus, x, beta, threshold)
 
 
 def _softplus_grad(x_grad: Array, x: Array, out_grad: Array, beta: float, threshold: float) -> None:
@@ -177,8 +173,4 @@ def _softplus_grad(x_grad: Array, x: Array, out_grad: Array, beta: float, thresh
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("softplus_grad", "cpu")
-def softplus_grad(
-    x: Array, out_grad: Array, beta: float, threshold: float, wanted: Any, into: Any
-) -> tuple[Array]:
-    return (pointwise(_softplus_grad, x, out_grad, beta, threshold),)
+fused("softplus_grad", _softplus_grad)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.ops.kernels.cpu.ufunc import NUMBERS, binary, filled
+from minipaddle.ops.kernels.cpu.block import Into, blockwise
+from minipaddle.ops.kernels.cpu.ufunc import NUMBERS, binary, filled, prepared
 from minipaddle.ops.op import Array, kernel
 
 Gradients = tuple[Array | None, Array | None]
@@ -38,7 +39,9 @@ def _extremum(name: str, ufunc: np.ufunc, tie_to_x: bool) -> None:
     of_it, of_the_other = part(np.equal), part(np.not_equal)
     x_part, y_part = (of_it, of_the_other) if tie_to_x else (of_the_other, of_it)
 
-    def gradient(x: Any, y: Any, out_grad: Array, wanted: Any, into: Any) -> Gradients:
+    def gradient(
+        x: Any, y: Any, out_grad: Array, wanted: tuple[bool, ...], into: Into
+    ) -> Gradients:
         return (
             filled(x_part, x, y, out_grad) if wanted[0] else None,
             filled(y_part, x, y, out_grad) if wanted[1] else None,
@@ -55,6 +58,9 @@ _extremum("fmin", np.fmin, tie_to_x=True)
 
 
 # ---- division with remainder ----
+
+# Elements of a piece, of which a handful of float64 arrays fit into a core's cache.
+_PIECE = 16 * 1024
 
 
 def _like(value: Any, other: Any) -> Any:
@@ -86,10 +92,6 @@ def _remainder(out: Array, x: Any, y: Any) -> None:
     np.copysign(out, y, out=out)  # a zero has the sign of y too
 
 
-# Elements of a piece, of which a handful of float64 arrays fit into a core's cache.
-_PIECE = 16 * 1024
-
-
 def _divides(name: str, ufunc: np.ufunc, by_float64: Any) -> None:
     """Registers ``ufunc`` for op ``name``; NumPy has fast loops for every step but not for it."""
 
@@ -97,19 +99,15 @@ def _divides(name: str, ufunc: np.ufunc, by_float64: Any) -> None:
         if out.dtype != np.float32:
             ufunc(x, y, out=out)
             return
-        x, y = _like(x, y), _like(y, x)
-        if out.ndim != 1 or x.shape not in ((), out.shape) or y.shape not in ((), out.shape):
-            by_float64(out, x, y)
-            return
-        for start in range(0, out.size, _PIECE):
-            piece = slice(start, start + _PIECE)
-            by_float64(out[piece], *(a[piece] if a.shape else a for a in (x, y)))
+        by_float64(out, _like(x, y), _like(y, x))
+
+    by_pieces = prepared(fill, _PIECE)
 
     def compute(x: Any, y: Any) -> Array:
         like = x if y.__class__ in NUMBERS else y
         if like.dtype.kind in "iu" and not np.all(y):
             raise ZeroDivisionError("y must not be 0 where both are ints")
-        return filled(fill, x, y)
+        return blockwise(by_pieces, (x, y))
 
     kernel(name, "cpu")(compute)
 
@@ -154,7 +152,7 @@ def pow_grad(
     y: Any,
     out_grad: Array,
     wanted: tuple[bool, ...],
-    into: tuple[Array | None, ...] | None,
+    into: Into,
 ) -> Gradients:
     return (
         filled(_base_grad, x, y, out_grad) if wanted[0] else None,

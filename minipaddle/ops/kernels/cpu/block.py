@@ -29,6 +29,9 @@ T = TypeVar("T")
 # 256, 512, 1024 and 2048 KB.
 BLOCK_BYTES = 512 * 1024
 
+# Where a gradient kernel is asked to write its results; an entry is None if it is free to choose.
+Into = Sequence[Array | None] | None
+
 # One entry an axis of the whole, from the first: which part of it the block covers.
 Block = tuple[slice, ...]
 WHOLE: Block = ()
@@ -114,7 +117,7 @@ def flattened(arrays: list[Array]) -> list[Array]:
     return arrays
 
 
-def home(into: Sequence[Array | None] | None, i: int, shape: tuple[int, ...], dtype: Any) -> Array:
+def home(into: Into, i: int, shape: tuple[int, ...], dtype: Any) -> Array:
     """An array for result ``i`` of a gradient kernel: the one in ``into`` if that fits."""
     found = into[i] if into is not None else None
     if found is not None and found.shape == shape and found.flags.c_contiguous:

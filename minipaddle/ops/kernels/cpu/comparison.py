@@ -98,12 +98,12 @@ def logical_not(x: Array) -> Array:
 
 # The bits of a left shift are the same, arithmetic or not.
 @kernel("bitwise_left_shift", "cpu")
-def bitwise_left_apply(x: Any, y: Any, is_arithmetic: bool = True) -> Array:
+def bitwise_left_shift(x: Any, y: Any, is_arithmetic: bool = True) -> Array:
     return _apply(np.left_shift, None, x, y)
 
 
 @kernel("bitwise_right_shift", "cpu")
-def bitwise_right_apply(x: Any, y: Any, is_arithmetic: bool = True) -> Array:
+def bitwise_right_shift(x: Any, y: Any, is_arithmetic: bool = True) -> Array:
     if is_arithmetic:
         return _apply(np.right_shift, None, x, y)
     dtype = x.dtype if isinstance(x, np.ndarray) else y.dtype

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import FLOATS, compute_dtype
-from minipaddle.ops.kernels.cpu.block import share_out
+from minipaddle.ops.kernels.cpu.block import Into, quiet, share_out
 from minipaddle.ops.kernels.cpu.fold import Group, as_middle, axes_of, groups
 from minipaddle.ops.op import Array, kernel
-
-Into = tuple[Array | None, ...] | None
 
 # Length of the inner axis from which on the Python code around each row is worth it.
 _LONG_ROW = 64
@@ -140,10 +138,9 @@ def cumprod_grad(
 ) -> tuple[Array]:
     dtype = compute_dtype(out_grad.dtype)
     if np.all(out) and np.all(np.isfinite(out)):  # no zero anywhere: one can divide
-        with np.errstate(all="ignore"):
-            terms = np.multiply(out_grad.astype(dtype), out.astype(dtype))
-            total = _scan(terms, dim, dtype, np.add, backwards=True).reshape(x.shape)
-            return (np.asarray(np.divide(total, x)).astype(x.dtype, copy=False),)
+        terms = quiet(np.multiply, out_grad.astype(dtype), out.astype(dtype))
+        total = _scan(terms, dim, dtype, np.add, backwards=True).reshape(x.shape)
+        return (np.asarray(quiet(np.divide, total, x)).astype(x.dtype, copy=False),)
     factors = _middle(x, dim)
     products = out.reshape(factors.shape)
 

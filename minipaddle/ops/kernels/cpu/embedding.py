@@ -13,7 +13,7 @@ import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
 from minipaddle.ops.declaration import Rows
-from minipaddle.ops.kernels.cpu.block import quiet
+from minipaddle.ops.kernels.cpu.block import Into, quiet
 from minipaddle.ops.op import Array, kernel
 
 # Rows of at most so many elements are summed column by column.
@@ -67,7 +67,7 @@ def embedding_lookup_grad(
     sparse: bool,
     scale_grad_by_freq: bool,
     wanted: tuple[bool, ...],
-    into: tuple[Array | None, ...] | None,
+    into: Into,
 ) -> tuple[Any]:
     if not wanted[0]:
         return (None,)

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32
-from minipaddle.ops.kernels.cpu.pointwise import is_above, pointwise
+from minipaddle.ops.kernels.cpu.ufunc import filled
 from minipaddle.ops.op import Array, kernel
 
 # Where erf in float64 changes from the polynomial to 1 - erfc.
@@ -99,7 +99,7 @@ def _erf_into(out: Array, x: Array) -> None:
     np.multiply(far, -2.0, out=far)
     np.add(far, 1.0, out=far)
     a = np.absolute(x, out=np.empty_like(x))
-    is_far = is_above(a, _NEAR)
+    is_far = np.greater(a, _NEAR, out=np.empty_like(a), casting="unsafe")
     np.minimum(a, _NEAR, out=a)
     near = _polynomial(np.square(a, out=out), _SERIES)
     np.multiply(near, a, out=near)
@@ -112,4 +112,4 @@ def _erf_into(out: Array, x: Array) -> None:
 
 @kernel("erf", "cpu")
 def erf(x: Array) -> Array:
-    return pointwise(_erf_into, x)
+    return filled(_erf_into, x)

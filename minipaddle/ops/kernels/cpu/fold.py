@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, share_out
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, quiet, share_out
 from minipaddle.ops.op import Array
 
 Axis = tuple[int, ...] | None
@@ -121,10 +121,9 @@ def groups(shape: tuple[int, ...], itemsize: int) -> list[Group]:
 def _assembled(parts: list[Group], found: list[Array], join: Part, shape: tuple[int, int]) -> Array:
     out = np.empty(shape, found[0].dtype)
     results = iter(found)
-    with np.errstate(all="ignore"):
-        for group in parts:
-            one, *more = islice(results, len(group.pieces))
-            out[group.outer, group.inner] = join(np.stack([one, *more])) if more else one
+    for group in parts:
+        one, *more = islice(results, len(group.pieces))
+        out[group.outer, group.inner] = quiet(join, np.stack([one, *more])) if more else one
     return out
 
 

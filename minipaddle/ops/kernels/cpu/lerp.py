@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, DType, compute_dtype
-from minipaddle.ops.kernels.cpu.block import Block, cut, flattened, for_each_block
+from minipaddle.ops.kernels.cpu.block import Block, Into, cut, flattened, for_each_block
 from minipaddle.ops.op import Array, kernel
 
 _BITS = {FLOAT32: np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
@@ -221,7 +221,7 @@ def lerp_grad(
     y_shape: tuple[int, ...],
     out_grad: Array,
     wanted: tuple[bool, ...],
-    into: tuple[Array | None, ...] | None,
+    into: Into,
 ) -> list[Array | None]:
     dtype = compute_dtype(out_grad.dtype)
     half = dtype != out_grad.dtype

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, is_half
+from minipaddle.ops.kernels.cpu.block import Into, quiet
 from minipaddle.ops.op import Array, kernel
 
 # Up to here a type holds every whole number.
@@ -120,7 +121,7 @@ def linear_grad(
     weight: Array | None,
     out_grad: Array,
     wanted: tuple[bool, ...],
-    into: tuple[Array | None, ...] | None,
+    into: Into,
 ) -> tuple[Array | None, Array | None, Array | None]:
     flat = _rows(out_grad)
     to_x, to_weight, to_bias = into if into is not None else (None, None, None)
@@ -183,12 +184,11 @@ def dist(x: Array, y: Array, p: float = 2.0) -> Array:
     apart = np.subtract(x, y).reshape(-1)
     if p == 0:
         return np.asarray(np.count_nonzero(apart), x.dtype)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        if p == 2:
-            squares = np.dot(apart, apart)
-            if _ORDINARY < squares < 1 / _ORDINARY:
-                return np.asarray(np.sqrt(squares))
-        return np.asarray(_norm(np.abs(apart), p), x.dtype)
+    if p == 2:
+        squares = quiet(np.dot, apart, apart)
+        if _ORDINARY < squares < 1 / _ORDINARY:
+            return np.asarray(np.sqrt(squares))
+    return np.asarray(quiet(_norm, np.abs(apart), p), x.dtype)
 
 
 _ORDINARY = 1e-24  # between this and its inverse no addend that counts was lost or too large
@@ -209,6 +209,5 @@ def _norm(sizes: Array, p: float) -> Any:
 def signed_power(x: Array, exponent: float) -> Array:
     if is_half(x.dtype):
         return signed_power(x.astype(FLOAT32), exponent).astype(x.dtype)
-    with np.errstate(divide="ignore"):
-        power = np.power(np.abs(x), exponent)
+    power = quiet(np.power, np.abs(x), exponent)
     return np.asarray(np.where(x == 0, x, np.copysign(power, x)))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
 from minipaddle.ops.axes import normal_axis
-from minipaddle.ops.kernels.cpu.block import Block, for_each_block, home
+from minipaddle.ops.kernels.cpu.block import Block, Into, for_each_block, home
 from minipaddle.ops.op import Array, kernel
 
 
@@ -39,7 +38,7 @@ def mse_loss_grad(
     out_grad: Array,
     reduction: str,
     wanted: tuple[bool, ...],
-    into: tuple[Array | None, ...] | None,
+    into: Into,
 ) -> tuple[Array | None, Array | None]:
     half = is_half(input.dtype)
     if half:
@@ -119,21 +118,20 @@ def hard_cross_entropy(
     losses, totals = classes.per_row(loss), classes.per_row(total)
 
     def work(share: Iterable[Block]) -> None:
-        with np.errstate(all="ignore"):
-            for block in share:
-                part = rows[block].astype(wide, copy=False)
-                top = np.max(part, axis=-1)
-                below = np.empty(part.shape, wide)
-                np.subtract(part, top[..., None], out=below)
-                matrix, marks = _marked(below, at[block])
-                target = matrix[marks].reshape(top.shape)
-                if label_smoothing:
-                    even = label_smoothing * np.mean(below, axis=-1)
-                    target = (1.0 - label_smoothing) * target + even
-                np.exp(below, out=below)
-                logarithm = np.log(np.sum(below, axis=-1))
-                np.subtract(logarithm, target, out=losses[block])
-                np.add(logarithm, top, out=totals[block], dtype=np.float64)
+        for block in share:
+            part = rows[block].astype(wide, copy=False)
+            top = np.max(part, axis=-1)
+            below = np.empty(part.shape, wide)
+            np.subtract(part, top[..., None], out=below)
+            matrix, marks = _marked(below, at[block])
+            target = matrix[marks].reshape(top.shape)
+            if label_smoothing:
+                even = label_smoothing * np.mean(below, axis=-1)
+                target = (1.0 - label_smoothing) * target + even
+            np.exp(below, out=below)
+            logarithm = np.log(np.sum(below, axis=-1))
+            np.subtract(logarithm, target, out=losses[block])
+            np.add(logarithm, top, out=totals[block], dtype=np.float64)
 
     if loss.size:
         for_each_block(work, rows.shape[:-1], wide.itemsize * rows.shape[-1])
@@ -151,8 +149,8 @@ def hard_cross_entropy_grad(
     axis: int,
     ignore_index: int,
     label_smoothing: float,
-    wanted: Any,
-    into: Any,
+    wanted: tuple[bool, ...],
+    into: Into,
 ) -> tuple[Array]:
     """The softmax less the labelled element's 1, times ``out_grad``."""
     classes = _Classes(label, input.shape, axis, ignore_index)
@@ -163,21 +161,20 @@ def hard_cross_entropy_grad(
     totals = classes.per_row(total)
 
     def work(share: Iterable[Block]) -> None:
-        with np.errstate(all="ignore"):
-            for block in share:
-                factor, high = factors[block], totals[block].astype(wide)
-                # What float32 cannot hold of the logarithm is taken off the factor.
-                low = (totals[block] - high).astype(wide)
-                part = np.empty(rows[block].shape, wide)
-                np.subtract(rows[block], high[..., None], out=part, dtype=wide)
-                np.exp(part, out=part)
-                np.multiply(part, (factor * np.exp(-low))[..., None], out=part)
-                if label_smoothing:
-                    even = factor * (label_smoothing / part.shape[-1])
-                    np.subtract(part, even[..., None], out=part)
-                matrix, marks = _marked(part, at[block])
-                matrix[marks] -= ((1.0 - label_smoothing) * factor).reshape(-1)
-                np.copyto(out[block], part, casting="same_kind")
+        for block in share:
+            factor, high = factors[block], totals[block].astype(wide)
+            # What float32 cannot hold of the logarithm is taken off the factor.
+            low = (totals[block] - high).astype(wide)
+            part = np.empty(rows[block].shape, wide)
+            np.subtract(rows[block], high[..., None], out=part, dtype=wide)
+            np.exp(part, out=part)
+            np.multiply(part, (factor * np.exp(-low))[..., None], out=part)
+            if label_smoothing:
+                even = factor * (label_smoothing / part.shape[-1])
+                np.subtract(part, even[..., None], out=part)
+            matrix, marks = _marked(part, at[block])
+            matrix[marks] -= ((1.0 - label_smoothing) * factor).reshape(-1)
+            np.copyto(out[block], part, casting="same_kind")
 
     if total.size:
         for_each_block(work, rows.shape[:-1], wide.itemsize * rows.shape[-1])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import Block, for_each_block, home
+from minipaddle.ops.kernels.cpu.block import Block, Into, for_each_block, home
 from minipaddle.ops.op import Array, kernel
 
 # Parts of a block of the usual size that rows are worked on in: three to four arrays of that length
@@ -70,29 +70,28 @@ def _normalize(
     even = np.full(length, 1.0 / max(1, length), wide)  # products with it are means
 
     def work(share: Iterable[Block]) -> None:
-        with np.errstate(all="ignore"):
-            for block in share:
-                part = rows[block].astype(wide, copy=False)
-                result = target[block] if wide == x.dtype else np.empty(part.shape, wide)
-                centered = part
-                if center:
-                    first = part @ even
-                    centered = np.subtract(part, first[:, None], out=result)
-                    low = centered @ even
-                    mean[block] = first.astype(np.float64) + low
-                    square = _squares(centered) - low * low
-                else:
-                    square = _squares(part)
-                rstd[block] = 1 / np.sqrt(square + wide.type(epsilon))
-                if center and np.any(np.abs(low) * rstd[block] > np.finfo(wide).eps):
-                    np.subtract(result, low[:, None], out=result)
-                np.multiply(centered, rstd[block][:, None], out=result)
-                if scale is not None:
-                    np.multiply(result, scale, out=result)
-                if shift is not None:
-                    np.add(result, shift, out=result)
-                if wide != x.dtype:
-                    np.copyto(target[block], result, casting="same_kind")
+        for block in share:
+            part = rows[block].astype(wide, copy=False)
+            result = target[block] if wide == x.dtype else np.empty(part.shape, wide)
+            centered = part
+            if center:
+                first = part @ even
+                centered = np.subtract(part, first[:, None], out=result)
+                low = centered @ even
+                mean[block] = first.astype(np.float64) + low
+                square = _squares(centered) - low * low
+            else:
+                square = _squares(part)
+            rstd[block] = 1 / np.sqrt(square + wide.type(epsilon))
+            if center and np.any(np.abs(low) * rstd[block] > np.finfo(wide).eps):
+                np.subtract(result, low[:, None], out=result)
+            np.multiply(centered, rstd[block][:, None], out=result)
+            if scale is not None:
+                np.multiply(result, scale, out=result)
+            if shift is not None:
+                np.add(result, shift, out=result)
+            if wide != x.dtype:
+                np.copyto(target[block], result, casting="same_kind")
 
     _for_rows(work, rows, wide)
     return out, mean, rstd
@@ -105,7 +104,7 @@ def _gradients(
     rstd: Array,
     out_grad: Array,
     begin: int,
-    into: Any,
+    into: Into,
 ) -> list[Array | None]:
     """Gradients by x and the parameters, weight and bias.
 
@@ -120,19 +119,18 @@ def _gradients(
 
     def work(share: Iterable[Block]) -> Array:
         sums = np.zeros((2, length), np.float64)
-        with np.errstate(all="ignore"):
-            for block in share:
-                r, g = rstd[block], grads[block].astype(wide, copy=False)
-                c = _centered(rows[block], None if mean is None else mean[block], r, wide)
-                result = target[block] if wide == x.dtype else np.empty(g.shape, wide)
-                product = np.multiply(g, c, out=result)
-                if weight is not None:
-                    sums[0] += r @ product
-                if bias is not None:
-                    sums[1] += np.ones_like(r) @ g
-                _by_rows(result, c, g, r, scale, mean is not None)
-                if wide != x.dtype:
-                    np.copyto(target[block], result, casting="same_kind")
+        for block in share:
+            r, g = rstd[block], grads[block].astype(wide, copy=False)
+            c = _centered(rows[block], None if mean is None else mean[block], r, wide)
+            result = target[block] if wide == x.dtype else np.empty(g.shape, wide)
+            product = np.multiply(g, c, out=result)
+            if weight is not None:
+                sums[0] += r @ product
+            if bias is not None:
+                sums[1] += np.ones_like(r) @ g
+            _by_rows(result, c, g, r, scale, mean is not None)
+            if wide != x.dtype:
+                np.copyto(target[block], result, casting="same_kind")
         return sums
 
     shares = _for_rows(work, rows, wide)
@@ -179,8 +177,8 @@ def layer_norm_rows_grad(
     out_grad: Array,
     begin_norm_axis: int,
     epsilon: float,
-    wanted: Any,
-    into: Any,
+    wanted: tuple[bool, ...],
+    into: Into,
 ) -> list[Array | None]:
     return _gradients(x, (weight, bias), mean, rstd, out_grad, begin_norm_axis, into)
 
@@ -201,7 +199,7 @@ def rms_norm_rows_grad(
     out_grad: Array,
     begin_norm_axis: int,
     epsilon: float,
-    wanted: Any,
-    into: Any,
+    wanted: tuple[bool, ...],
+    into: Into,
 ) -> list[Array | None]:
     return _gradients(x, (weight, None), None, rstd, out_grad, begin_norm_axis, into)[:2]

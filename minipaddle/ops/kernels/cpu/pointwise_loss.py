@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from minipaddle.ops.kernels.cpu.block import home
-from minipaddle.ops.kernels.cpu.pointwise import pointwise
+from minipaddle.ops.kernels.cpu.ufunc import Fill, filled
 from minipaddle.ops.op import Array, kernel
 
 # log(0) counts as this, and p (1 - p) as at least _LEAST, as in Paddle and PyTorch.
 _LOWEST = -100.0
 _LEAST = 1e-12
-
-Fill = Callable[..., None]
 
 
 def _constant(gradient: Array) -> Any:
@@ -41,7 +38,7 @@ def _loss(name: str, fill: Fill, input_grad: Fill, label_grad: Fill | None) -> N
         np.multiply(out, factor, out=out)
 
     def compute(input: Array, label: Array, *rest: Any) -> Array:
-        return pointwise(fill, *np.broadcast_arrays(input, label), *rest)
+        return filled(fill, *np.broadcast_arrays(input, label), *rest)
 
     def compute_grad(*args: Any) -> tuple[Array | None, Array | None]:
         input, label, out_grad, *rest, wanted, into = args
@@ -50,13 +47,13 @@ def _loss(name: str, fill: Fill, input_grad: Fill, label_grad: Fill | None) -> N
         found: Any = [None, None]
         if wanted[0] or (wanted[1] and label_grad is None):
             out = home(into, 0, input.shape, input.dtype)
-            found[0] = pointwise(slope, input, label, factor, input_grad, *rest, out=out)
+            found[0] = filled(slope, input, label, factor, input_grad, *rest, out=out)
         if wanted[1] and label_grad is None:
             out = home(into, 1, input.shape, input.dtype)
             found[1] = np.negative(found[0], out=out)
         elif wanted[1]:
             out = home(into, 1, input.shape, input.dtype)
-            found[1] = pointwise(slope, input, label, factor, label_grad, *rest, out=out)
+            found[1] = filled(slope, input, label, factor, label_grad, *rest, out=out)
         return found[0] if wanted[0] else None, found[1]
 
     kernel(name, "cpu")(functools.partial(compute))

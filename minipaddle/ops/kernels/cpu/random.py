@@ -197,8 +197,8 @@ def multinomial(
     else:
         # Arrival times of rate x; those that come first are drawn, in their order: Efraimidis and
         # Spirakis (2006), Weighted random sampling with a reservoir.
-        with np.errstate(divide="ignore"):
-            times = generator.bits.standard_exponential(weights.shape) / weights
+        arrivals = generator.bits.standard_exponential(weights.shape)
+        times = quiet(np.divide, arrivals, weights)
         drawn = np.argsort(times, -1)[:, :num_samples]
     return np.ascontiguousarray(drawn.reshape(*x.shape[:-1], num_samples))
 

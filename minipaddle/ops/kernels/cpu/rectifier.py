@@ -7,8 +7,25 @@ from typing import Any
 import numpy as np
 
 from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
-from minipaddle.ops.kernels.cpu.pointwise import is_above, pointwise, select
+from minipaddle.ops.kernels.cpu.ufunc import filled, fused
 from minipaddle.ops.op import Array, kernel
+
+
+def _is_above(x: Array, bound: float) -> Array:
+    """1.0 where ``x > bound``, 0.0 elsewhere, in x's dtype."""
+    out = np.empty_like(x)
+    np.greater(x, bound, out=out, casting="unsafe")
+    return out
+
+
+def _one_or(out: Array, factor: Any, ones: Array) -> None:
+    """``out = 1 where ones is 1, factor where it is 0``, exactly and without a branch.
+
+    On signs without a pattern ``np.where`` costs more than ten passes of arithmetic.
+    """
+    np.subtract(1, ones, out=out)
+    np.multiply(out, factor, out=out)
+    np.add(out, ones, out=out)
 
 
 def _relu(out: Array, x: Array) -> None:
@@ -31,7 +48,7 @@ def _leaky_relu(out: Array, x: Array, negative_slope: float) -> None:
 @kernel("leaky_relu", "cpu")
 def leaky_relu(x: Array, negative_slope: float = 0.01) -> Array:
     _check_not_negative("negative_slope", negative_slope)
-    return pointwise(_leaky_relu, x, negative_slope)
+    return filled(_leaky_relu, x, negative_slope)
 
 
 def _check_not_negative(name: str, value: float) -> None:
@@ -41,15 +58,11 @@ def _check_not_negative(name: str, value: float) -> None:
 
 
 def _leaky_relu_grad(x_grad: Array, out: Array, out_grad: Array, negative_slope: float) -> None:
-    select(x_grad, negative_slope, is_above(out, 0.0))
+    _one_or(x_grad, negative_slope, _is_above(out, 0.0))
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("leaky_relu_grad", "cpu")
-def leaky_relu_grad(
-    out: Array, out_grad: Array, negative_slope: float, wanted: Any, into: Any
-) -> tuple[Array]:
-    return (pointwise(_leaky_relu_grad, out, out_grad, negative_slope),)
+fused("leaky_relu_grad", _leaky_relu_grad)
 
 
 def _elu(out: Array, x: Array, alpha: float) -> None:
@@ -62,19 +75,17 @@ def _elu(out: Array, x: Array, alpha: float) -> None:
 @kernel("elu", "cpu")
 def elu(x: Array, alpha: float = 1.0) -> Array:
     _check_not_negative("alpha", alpha)
-    return pointwise(_elu, x, alpha)
+    return filled(_elu, x, alpha)
 
 
 def _elu_grad(x_grad: Array, out: Array, out_grad: Array, alpha: float) -> None:
     left = np.minimum(out, 0, out=np.empty_like(out))
     np.add(left, alpha, out=left)
-    select(x_grad, left, is_above(out, 0.0))
+    _one_or(x_grad, left, _is_above(out, 0.0))
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("elu_grad", "cpu")
-def elu_grad(out: Array, out_grad: Array, alpha: float, wanted: Any, into: Any) -> tuple[Array]:
-    return (pointwise(_elu_grad, out, out_grad, alpha),)
+fused("elu_grad", _elu_grad)
 
 
 def _hardtanh(out: Array, x: Array, min: float, max: float) -> None:
@@ -85,7 +96,7 @@ def _hardtanh(out: Array, x: Array, min: float, max: float) -> None:
 def hardtanh(x: Array, min: float = -1.0, max: float = 1.0) -> Array:
     if not min <= max:
         raise ValueError(f"min must not be above max; got min={min!r}, max={max!r}")
-    return pointwise(_hardtanh, x, min, max)
+    return filled(_hardtanh, x, min, max)
 
 
 def _is_between(out: Array, y: Array, low: float, high: float) -> None:
@@ -98,11 +109,7 @@ def _hardtanh_grad(x_grad: Array, out: Array, out_grad: Array, min: float, max: 
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("hardtanh_grad", "cpu")
-def hardtanh_grad(
-    out: Array, out_grad: Array, min: float, max: float, wanted: Any, into: Any
-) -> tuple[Array]:
-    return (pointwise(_hardtanh_grad, out, out_grad, min, max),)
+fused("hardtanh_grad", _hardtanh_grad)
 
 
 def _hardsigmoid(out: Array, x: Array, slope: float, offset: float) -> None:
@@ -113,7 +120,7 @@ def _hardsigmoid(out: Array, x: Array, slope: float, offset: float) -> None:
 
 @kernel("hardsigmoid", "cpu")
 def hardsigmoid(x: Array, slope: float = 0.1666667, offset: float = 0.5) -> Array:
-    return pointwise(_hardsigmoid, x, slope, offset)
+    return filled(_hardsigmoid, x, slope, offset)
 
 
 def _hardsigmoid_grad(x_grad: Array, out: Array, out_grad: Array, slope: float) -> None:
@@ -122,11 +129,7 @@ def _hardsigmoid_grad(x_grad: Array, out: Array, out_grad: Array, slope: float) 
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("hardsigmoid_grad", "cpu")
-def hardsigmoid_grad(
-    out: Array, out_grad: Array, slope: float, wanted: Any, into: Any
-) -> tuple[Array]:
-    return (pointwise(_hardsigmoid_grad, out, out_grad, slope),)
+fused("hardsigmoid_grad", _hardsigmoid_grad)
 
 
 def _gate(out: Array, x: Array) -> None:
@@ -143,7 +146,7 @@ def _hardswish(out: Array, x: Array) -> None:
 
 @kernel("hardswish", "cpu")
 def hardswish(x: Array) -> Array:
-    return pointwise(_hardswish, x)
+    return filled(_hardswish, x)
 
 
 def _hardswish_grad(x_grad: Array, x: Array, out_grad: Array) -> None:
@@ -156,15 +159,13 @@ def _hardswish_grad(x_grad: Array, x: Array, out_grad: Array) -> None:
     np.multiply(x_grad, out_grad, out=x_grad)
 
 
-@kernel("hardswish_grad", "cpu")
-def hardswish_grad(x: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]:
-    return (pointwise(_hardswish_grad, x, out_grad),)
+fused("hardswish_grad", _hardswish_grad)
 
 
 def _thresholded_relu(out: Array, x: Array, threshold: float, value: float) -> None:
     limits = np.finfo(x.dtype)
     threshold = float(np.clip(threshold, limits.min, limits.max))
-    above = is_above(x, threshold)
+    above = _is_above(x, threshold)
     np.maximum(x, threshold, out=out)  # what is replaced becomes finite, so that times 0 is 0
     np.multiply(out, above, out=out)
     if value:
@@ -175,18 +176,18 @@ def _thresholded_relu(out: Array, x: Array, threshold: float, value: float) -> N
 
 @kernel("thresholded_relu", "cpu")
 def thresholded_relu(x: Array, threshold: float = 1.0, value: float = 0.0) -> Array:
-    return pointwise(_thresholded_relu, x, threshold, value)
+    return filled(_thresholded_relu, x, threshold, value)
 
 
 def _hardshrink(out: Array, x: Array, threshold: float) -> None:
     np.abs(x, out=out)
-    np.multiply(x, is_above(out, threshold), out=out)
+    np.multiply(x, _is_above(out, threshold), out=out)
 
 
 @kernel("hardshrink", "cpu")
 def hardshrink(x: Array, threshold: float = 0.5) -> Array:
     _check_not_negative("threshold", threshold)
-    return pointwise(_hardshrink, x, threshold)
+    return filled(_hardshrink, x, threshold)
 
 
 def _softshrink(out: Array, x: Array, threshold: float) -> None:
@@ -197,19 +198,15 @@ def _softshrink(out: Array, x: Array, threshold: float) -> None:
 @kernel("softshrink", "cpu")
 def softshrink(x: Array, threshold: float = 0.5) -> Array:
     _check_not_negative("threshold", threshold)
-    return pointwise(_softshrink, x, threshold)
+    return filled(_softshrink, x, threshold)
 
 
 def _where_not_zero(x_grad: Array, out: Array, out_grad: Array) -> None:
     np.abs(out, out=x_grad)
-    np.multiply(out_grad, is_above(x_grad, 0.0), out=x_grad)
+    np.multiply(out_grad, _is_above(x_grad, 0.0), out=x_grad)
 
 
-@kernel("hardshrink_grad", "cpu")
-def hardshrink_grad(out: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]:
-    return (pointwise(_where_not_zero, out, out_grad),)
+fused("hardshrink_grad", _where_not_zero)
 
 
-@kernel("softshrink_grad", "cpu")
-def softshrink_grad(out: Array, out_grad: Array, wanted: Any, into: Any) -> tuple[Array]:
-    return (pointwise(_where_not_zero, out, out_grad),)
+fused("softshrink_grad", _where_not_zero)

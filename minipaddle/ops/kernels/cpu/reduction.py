@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise, quiet
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, Into, blockwise, quiet
 from minipaddle.ops.kernels.cpu.fold import (
     Axis,
     Part,
@@ -24,7 +24,6 @@ from minipaddle.ops.kernels.cpu.fold import (
 from minipaddle.ops.op import Array, kernel
 
 _INT64 = np.dtype(np.int64)
-Into = tuple[Array | None, ...] | None
 
 
 def _reduce(
@@ -87,8 +86,8 @@ def nanmean(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
 
     total = nansum(x.astype(compute_dtype(x.dtype), copy=False), axis, None, keepdim)
     found = fold(x, axis, keepdim, count, ufunc_join(np.add)).astype(total.dtype)
-    with np.errstate(all="ignore"):  # the mean of nothing
-        return np.asarray(np.divide(total, found)).astype(x.dtype, copy=False)
+    mean = quiet(np.divide, total, found)  # NaN is the mean of nothing
+    return np.asarray(mean).astype(x.dtype, copy=False)
 
 
 @kernel("prod", "cpu")
@@ -114,14 +113,16 @@ def prod_grad(
 ) -> tuple[Array]:
     kept = kept_shape(x.shape, axis)
     g, product = out_grad.reshape(kept), out.reshape(kept)
-    with np.errstate(all="ignore"):
-        plain = bool(np.all(np.isfinite(product)) and np.all(product))
-    if plain:  # no zero and no infinity anywhere: the others' product is a quotient
+    # Without a zero and an infinity anywhere the others' product is a quotient.
+    if quiet(_is_plain, product):
         dtype = compute_dtype(out_grad.dtype)
-        with np.errstate(all="ignore"):
-            factor = np.multiply(g.astype(dtype), product.astype(dtype))
+        factor = quiet(np.multiply, g.astype(dtype), product.astype(dtype))
         return (blockwise(_divide, (factor, x), x.dtype),)
-    return (_prod_grad_by_sides(x, g, axes_of(axis, x.ndim)),)
+    return (quiet(_prod_grad_by_sides, x, g, axes_of(axis, x.ndim)),)
+
+
+def _is_plain(product: Array) -> bool:
+    return bool(np.all(np.isfinite(product)) and np.all(product))
 
 
 def _prod_grad_by_sides(x: Array, g: Array, axes: tuple[int, ...]) -> Array:
@@ -130,12 +131,11 @@ def _prod_grad_by_sides(x: Array, g: Array, axes: tuple[int, ...]) -> Array:
     moved = x.astype(compute_dtype(g.dtype)).transpose(order)
     values = moved.reshape(-1, math.prod(x.shape[a] for a in axes)) if x.size else moved
     before, after = np.ones_like(values), np.ones_like(values)
-    with np.errstate(all="ignore"):
-        if x.size:
-            np.multiply.accumulate(values[:, :-1], axis=1, out=before[:, 1:])
-            np.multiply.accumulate(values[:, :0:-1], axis=1, out=after[:, -2::-1])
-        others = np.multiply(before, after).reshape(moved.shape).transpose(np.argsort(order))
-        return np.asarray(np.multiply(others, g)).astype(x.dtype)
+    if x.size:
+        np.multiply.accumulate(values[:, :-1], axis=1, out=before[:, 1:])
+        np.multiply.accumulate(values[:, :0:-1], axis=1, out=after[:, -2::-1])
+    others = np.multiply(before, after).reshape(moved.shape).transpose(np.argsort(order))
+    return np.asarray(np.multiply(others, g)).astype(x.dtype)
 
 
 def _extreme(name: str, ufunc: np.ufunc) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import Block, for_each_block
+from minipaddle.ops.kernels.cpu.block import Block, Into, for_each_block
 from minipaddle.ops.op import Array, kernel
 
 
@@ -94,12 +94,14 @@ def softmax_(x: Array, axis: int = -1, dtype: Any = None) -> Array:
 
 
 @kernel("softmax_grad", "cpu")
-def softmax_grad(out: Array, out_grad: Array, axis: int, wanted: Any, into: Any) -> tuple[Array]:
+def softmax_grad(
+    out: Array, out_grad: Array, axis: int, wanted: tuple[bool, ...], into: Into
+) -> tuple[Array]:
     return (_rowwise(_softmax_grad, (out, out_grad), out.dtype, axis),)
 
 
 @kernel("log_softmax_grad", "cpu")
 def log_softmax_grad(
-    out: Array, out_grad: Array, axis: int, wanted: Any, into: Any
+    out: Array, out_grad: Array, axis: int, wanted: tuple[bool, ...], into: Into
 ) -> tuple[Array]:
     return (_rowwise(_log_softmax_grad, (out, out_grad), out.dtype, axis),)

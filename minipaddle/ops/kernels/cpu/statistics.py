@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.block import Into, blockwise, quiet
 from minipaddle.ops.kernels.cpu.fold import (
     Axis,
     Part,
@@ -22,8 +22,6 @@ from minipaddle.ops.kernels.cpu.fold import (
     ufunc_part,
 )
 from minipaddle.ops.op import Array, kernel
-
-Into = tuple[Array | None, ...] | None
 
 
 def _count(x: Array, axis: Axis) -> int:
@@ -39,8 +37,7 @@ def logsumexp(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
     else:
         top = np.zeros(kept, compute_dtype(x.dtype))
     out = fold(x, axis, keepdim, _exponentials, sum_join, (top,))
-    with np.errstate(divide="ignore"):
-        out = np.asarray(np.add(np.log(out), top.reshape(out.shape)))
+    out = np.asarray(np.add(quiet(np.log, out), top.reshape(out.shape)))
     return out.astype(x.dtype, copy=False)
 
 
@@ -78,10 +75,9 @@ def _softmax(out: Array, x: Array, total: Array, g: Array) -> None:
 def _mean(x: Array, axis: Axis) -> Array:
     """Means that are off by one rounding: a second pass adds the mean of what the first left."""
     count = max(1, _count(x, axis))
-    with np.errstate(all="ignore"):
-        first = np.asarray(fold(x, axis, True, sum_part, sum_join) / count)
-        rest = fold(x, axis, True, _sum_of_deviations, sum_join, (first,))
-        return np.asarray(first + rest / count)
+    first = np.asarray(fold(x, axis, True, sum_part, sum_join) / count)
+    rest = fold(x, axis, True, _sum_of_deviations, sum_join, (first,))
+    return np.asarray(quiet(np.add, first, rest / count))
 
 
 def _sum_of_deviations(block: Array, mean: Array) -> Array:
@@ -148,8 +144,7 @@ def std_grad(
     g, deviation = _wide(out_grad), _wide(out)
     divisor = max(1, _count(x, axis) - unbiased)
     divisors = np.where(deviation == 0, 1, deviation) * g.dtype.type(divisor)
-    with np.errstate(all="ignore"):
-        return _deviations(x, axis, np.asarray(np.divide(g, divisors.astype(g.dtype))))
+    return _deviations(x, axis, np.asarray(quiet(np.divide, g, divisors.astype(g.dtype))))
 
 
 @kernel("norm", "cpu")
@@ -166,8 +161,7 @@ def norm(x: Array, p: Any = None, axis: Axis = None, keepdim: bool = False) -> A
     part = square_sum_part if order == 2 else _powers(order, sum_part)
     out = fold(x, axis, keepdim, part, sum_join)
     if order not in (0, 1):
-        with np.errstate(all="ignore"):
-            out = np.asarray(np.sqrt(out) if order == 2 else np.power(out, 1 / order))
+        out = np.asarray(np.sqrt(out) if order == 2 else quiet(np.power, out, 1 / order))
     return out.astype(x.dtype, copy=False)
 
 
