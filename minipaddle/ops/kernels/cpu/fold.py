@@ -181,15 +181,14 @@ def ufunc_join(ufunc: np.ufunc) -> Part:
 def product_part(block: Array) -> Array:
     """Products of a block over its middle axis.
 
-    Along it NumPy multiplies one number after another; halves are multiplied as vectors.
+    Along it NumPy multiplies one number after another; rows of it are multiplied as vectors, long
+    ones where there is one product, short ones where there are many.
     """
-    if block.shape[2] > 1:
-        return np.asarray(np.multiply.reduce(block, axis=1))
-    left = block[:, :, 0]
-    while left.shape[1] > 1:
-        half, odd = divmod(left.shape[1], 2)
-        product = np.multiply(left[:, :half], left[:, half : 2 * half])
-        if odd:
-            np.multiply(product[:, 0], left[:, -1], out=product[:, 0])
-        left = product
-    return left if left.shape[1] else np.ones((len(block), 1), block.dtype)
+    outer, n, inner = block.shape
+    for step in (4096, 128) if outer == 1 else (256,):
+        if inner == 1 and n >= 2 * step and n % step == 0:
+            block = np.multiply.reduce(block.reshape(outer, n // step, step), axis=1)[:, :, None]
+            n = step
+    if inner == 1 and outer > 1:
+        return np.asarray(np.multiply.reduce(block[:, :, 0].T.copy(), axis=0))[:, None]
+    return np.asarray(np.multiply.reduce(block, axis=1))
