@@ -32,7 +32,7 @@ ORDER = {
                "rng_state", "build", "selection", "cpu", "gpu"],
     "ops": ["declaration", "axes", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "gpu"],
-    "ops.formulas": ["cumulative", "reduction", "statistics"],
+    "ops.formulas": ["elementwise", "cumulative", "reduction", "statistics"],
     "ops.kernels.cpu": ["block", "fold", "ufunc", "erf", "copying", "comparison",
                         "activation", "lerp", "elementwise", "math", "arithmetic", "rectifier",
                         "softmax", "shape", "rearrange", "cumulative", "reduction", "statistics",
