@@ -19,10 +19,10 @@ from minipaddle.ops.op import OPS, namespace
 from minipaddle.testing.operands import (
     DTYPES,
     array_paths,
+    arrays,
     at,
     call,
     dtypes,
-    each,
     inputs,
     operands,
     precise,
@@ -210,14 +210,9 @@ def check_view(record: OpSample, place: Place) -> None:
 
 def check_writing(record: OpSample, dtype: str, place: Place) -> None:
     """An op that only writes leaves what the reference says in every array operand."""
-
-    def put(item: Any) -> Any:
-        is_array = isinstance(item, np.ndarray)
-        return place.backend.from_host(item, place.index) if is_array else item
-
     for sample in record.samples:
         host = operands(record, sample, dtype)
-        given = [each(put, value) for value in host]
+        given = arrays(host, place)
         getattr(namespace(place), record.op)(*given, *sample.attributes.values())
         exact = precise(record, sample, host, np.longdouble)
         found, right = _flat(given), _flat(record.reference(*exact, **sample.attributes))

@@ -133,6 +133,16 @@ def tensors(host: list[Any], place: Place) -> list[Any]:
     return [tensor(value, place) for value in host]
 
 
+def arrays(host: list[Any], place: Place) -> list[Any]:
+    """All operands as a kernel of ``place`` takes them."""
+
+    def put(item: Any) -> Any:
+        is_array = isinstance(item, np.ndarray)
+        return place.backend.from_host(item, place.index) if is_array else item
+
+    return [each(put, value) for value in host]
+
+
 def leaves(
     record: OpSample, sample: Sample, host: list[Any], place: Place
 ) -> tuple[list[Any], list[Any]]:

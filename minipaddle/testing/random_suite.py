@@ -15,7 +15,7 @@ from minipaddle.device.backend import Place
 from minipaddle.device.dtype import as_dtype, is_half
 from minipaddle.ops.op import OPS, REQUIRED, namespace
 from minipaddle.testing.forward_suite import half_unit
-from minipaddle.testing.operands import each, operands, precise, results, where
+from minipaddle.testing.operands import arrays, operands, precise, results, where
 from minipaddle.testing.sample import OpSample, Sample
 
 # Of all samples of a right op, one in this many would be refused by the bounds below.
@@ -28,15 +28,10 @@ def drawn(
     record: OpSample, sample: Sample, dtype: str, place: Place, seed: int | None
 ) -> tuple[list[Any], Array]:
     """The operands, and what the op's kernel draws after a restart at ``seed`` if there is one."""
-
-    def put(item: Any) -> Any:
-        is_array = isinstance(item, np.ndarray)
-        return place.backend.from_host(item, place.index) if is_array else item
-
     if seed is not None:
         place.generator.manual_seed(seed)
     op, host = OPS[record.op], operands(record, sample, dtype)
-    values = dict(zip(op.operands, [each(put, value) for value in host], strict=True))
+    values = dict(zip(op.operands, arrays(host, place), strict=True))
     values.update(sample.attributes, generator=place.generator)
     args = []
     for param in op.params:

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 import minipaddle as paddle
-
-
-def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
-
-
-def constant(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype))
-
+from tests.imperative.leaves import constant, leaf
 
 # ---- backward ----
 

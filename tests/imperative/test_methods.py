@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 import minipaddle as paddle
-
-
-def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
-
+from tests.imperative.leaves import leaf
 
 # ---- operators ----
 

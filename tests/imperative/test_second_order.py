@@ -1,16 +1,11 @@
 """create_graph: gradients of gradients."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 import minipaddle as paddle
 import minipaddle.nn.functional as F
-
-
-def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
+from tests.imperative.leaves import leaf
 
 
 def test_derivatives_of_higher_order() -> None:

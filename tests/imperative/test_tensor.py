@@ -10,11 +10,7 @@ import pytest
 import minipaddle as paddle
 from minipaddle.imperative.tensor import Parameter
 from tests.device.plug import plugged_in
-
-
-def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
-
+from tests.imperative.leaves import leaf
 
 # ---- to_tensor ----
 

@@ -11,10 +11,7 @@ import pytest
 
 import minipaddle as paddle
 import minipaddle.nn.functional as F
-
-
-def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
-    return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
+from tests.imperative.leaves import leaf
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:

@@ -67,7 +67,7 @@ def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
 
 @bound
 def silu(x: Tensor, name: str | None = None) -> Tensor:
-    """X sigmoid(x).
+    """``x sigmoid(x)``.
 
     Args:
         x: Float tensor of any shape.
@@ -104,7 +104,7 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def mish(x: Tensor, name: str | None = None) -> Tensor:
-    """X tanh(softplus(x)).
+    """``x tanh(softplus(x))``.
 
     Args:
         x: Float tensor of any shape.
@@ -124,7 +124,7 @@ def mish(x: Tensor, name: str | None = None) -> Tensor:
 
 @bound
 def gelu(x: Tensor, approximate: bool = False, name: str | None = None) -> Tensor:
-    """X Phi(x), Phi being the distribution function of the standard normal distribution.
+    """``x Phi(x)``, Phi being the distribution function of the standard normal distribution.
 
     After Hendrycks and Gimpel (2016). The left tail keeps its relative accuracy, except in float32
     by the error function: there the result is good to 2 units in the last place of x.
@@ -173,7 +173,7 @@ def softplus(
 
 
 def softsign(x: Tensor, name: str | None = None) -> Tensor:
-    """X / (1 + |x|).
+    """``x / (1 + |x|)``.
 
     Args:
         x: Float tensor of any shape.
@@ -192,7 +192,7 @@ def softsign(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
-    """X - tanh(x).
+    """``x - tanh(x)``.
 
     Args:
         x: Float tensor of any shape.
@@ -211,7 +211,7 @@ def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def glu(x: Tensor, axis: int = -1, name: str | None = None) -> Tensor:
-    """A sigmoid(b), of x's first half a and its second half b along ``axis``.
+    """``a sigmoid(b)``, of x's first half a and its second half b along ``axis``.
 
     Args:
         x: Float tensor of any shape.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,16 +74,18 @@ def broadcast_shape(x_shape: Any, y_shape: Any) -> list[int]:
         >>> paddle.broadcast_shape([2, 1, 3], [1, 3, 1])
         [2, 3, 3]
     """
-    return list(_common(tuple(x_shape), tuple(y_shape)))
+    return common_shape("broadcast_shape", x_shape, y_shape)
 
 
-def _common(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+def common_shape(function: str, *shapes: Sequence[int]) -> list[int]:
+    """The shape that several broadcast to; ``function`` is whose operands they are."""
     try:
-        return np.broadcast_shapes(*shapes)
+        return list(np.broadcast_shapes(*map(tuple, shapes)))
     except ValueError:
         listed = " and ".join(str(list(shape)) for shape in shapes)
         raise ValueError(
-            f"the shapes {listed} do not broadcast: from the end, lengths must be equal or 1"
+            f"{function}: the shapes {listed} do not broadcast: from the end, lengths "
+            "must be equal or 1"
         ) from None
 
 
@@ -104,7 +107,7 @@ def broadcast_tensors(input: Any, name: str | None = None) -> list[Tensor]:
         >>> [x.shape for x in paddle.broadcast_tensors([paddle.ones([2, 1]), paddle.ones([3])])]
         [[2, 3], [2, 3]]
     """
-    shape = _common(*(tuple(x.shape) for x in input))
+    shape = common_shape("broadcast_tensors", *(x.shape for x in input))
     return [expand(x, shape) for x in input]
 
 

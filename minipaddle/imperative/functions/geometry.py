@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from minipaddle.imperative.functions import elementwise, reduction, shape
+from minipaddle.imperative.functions.broadcasting import common_shape
 from minipaddle.imperative.functions.math import sqrt
 from minipaddle.imperative.functions.products import in_float32
 from minipaddle.imperative.functions.rectifier import relu
@@ -34,7 +35,7 @@ def cross(x: Tensor, y: Tensor, axis: int = _UNSET, name: str | None = None) -> 
         >>> paddle.cross(x, y).tolist()
         [0.0, 0.0, 1.0]
     """
-    lengths = _broadcast_shape("cross", x, y)
+    lengths = common_shape("cross", x.shape, y.shape)
     if axis == _UNSET:
         if 3 not in lengths:
             raise ValueError(f"cross: an axis must have length 3; got {x.shape} and {y.shape}")
@@ -77,7 +78,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
         >>> round(paddle.nn.functional.cosine_similarity(x, y).item(), 4)
         0.96
     """
-    lengths = _broadcast_shape("cosine_similarity", x1, x2)
+    lengths = common_shape("cosine_similarity", x1.shape, x2.shape)
 
     def similarity(a: Tensor, b: Tensor) -> Tensor:
         if a.shape != b.shape:
@@ -97,15 +98,6 @@ def _length(x: Tensor, axis: int) -> Tensor:
 
 def _at_least(x: Tensor, least: float) -> Tensor:
     return elementwise.add(relu(elementwise.subtract(x, least)), least)
-
-
-def _broadcast_shape(function: str, x: Tensor, y: Tensor) -> list[int]:
-    try:
-        return list(np.broadcast_shapes(tuple(x.shape), tuple(y.shape)))
-    except ValueError:
-        raise ValueError(
-            f"{function}: the shapes must broadcast; got {x.shape} and {y.shape}"
-        ) from None
 
 
 API = (

@@ -33,7 +33,7 @@ def matrix_transpose(x: Tensor, name: str | None = None) -> Tensor:
         [5, 3, 2]
     """
     check_rank("matrix_transpose", *range(2, 65), x=x)
-    return shape.transpose(x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2])
+    return shape.swapaxes(x, -2, -1)
 
 
 def matrix_power(x: Tensor, n: int, name: str | None = None) -> Tensor:

@@ -17,7 +17,7 @@ def check_rank(function: str, *ranks: int, **tensors: Tensor) -> None:
         if not isinstance(x, Tensor):
             raise TypeError(f"{function}: {argument} must be a Tensor; got {type(x).__name__}")
         if x.ndim not in ranks:
-            wanted = " or ".join(map(str, ranks))
+            wanted = " or ".join(map(str, ranks)) if len(ranks) < 4 else f"{ranks[0]} or more"
             raise ValueError(f"{function}: {argument} must have rank {wanted}; got shape {x.shape}")
 
 

@@ -26,7 +26,7 @@ def relu(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def relu6(x: Tensor, name: str | None = None) -> Tensor:
-    """X cut off below 0 and above 6.
+    """``x`` cut off below 0 and above 6.
 
     Args:
         x: Float tensor of any shape.
@@ -46,7 +46,7 @@ def relu6(x: Tensor, name: str | None = None) -> Tensor:
 
 @bound
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
-    """X where x > 0, ``negative_slope * x`` elsewhere.
+    """``x`` where x > 0, ``negative_slope * x`` elsewhere.
 
     Args:
         x: Float tensor of any shape.
@@ -68,7 +68,7 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
 
 
 def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """X where x > 0, ``weight * x`` elsewhere, with a learnt weight; the gradient at 0 is 0.
+    """``x`` where x > 0, ``weight * x`` elsewhere, with a learnt weight; the gradient at 0 is 0.
 
     Args:
         x: Float tensor of any shape.
@@ -103,7 +103,7 @@ def prelu(x: Tensor, weight: Tensor, data_format: str = "NCHW", name: str | None
 
 @bound
 def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
-    """X where x > 0, ``alpha * (exp(x) - 1)`` elsewhere.
+    """``x`` where x > 0, ``alpha * (exp(x) - 1)`` elsewhere.
 
     Args:
         x: Float tensor of any shape.
@@ -182,7 +182,7 @@ def celu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:
 
 @bound
 def hardtanh(x: Tensor, min: float = -1.0, max: float = 1.0, name: str | None = None) -> Tensor:
-    """X cut off below ``min`` and above ``max``, where the gradient is 0.
+    """``x`` cut off below ``min`` and above ``max``, where the gradient is 0.
 
     Args:
         x: Float tensor of any shape.
@@ -248,7 +248,7 @@ def hardswish(x: Tensor, name: str | None = None) -> Tensor:
 
 @bound
 def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
-    """X where |x| > ``threshold``, 0 elsewhere.
+    """``x`` where |x| > ``threshold``, 0 elsewhere.
 
     Args:
         x: Float tensor of any shape.
@@ -271,7 +271,7 @@ def hardshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
 
 @bound
 def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Tensor:
-    """X brought nearer to 0 by ``threshold``; 0 where |x| is no larger.
+    """``x`` brought nearer to 0 by ``threshold``; 0 where |x| is no larger.
 
     Args:
         x: Float tensor of any shape.
@@ -296,7 +296,7 @@ def softshrink(x: Tensor, threshold: float = 0.5, name: str | None = None) -> Te
 def thresholded_relu(
     x: Tensor, threshold: float = 1.0, value: float = 0.0, name: str | None = None
 ) -> Tensor:
-    """X where x > ``threshold``, ``value`` elsewhere.
+    """``x`` where x > ``threshold``, ``value`` elsewhere.
 
     Args:
         x: Float tensor of any shape.

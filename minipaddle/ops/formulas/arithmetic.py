@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from minipaddle.ops.formulas.elementwise import not_zero, number
 from minipaddle.ops.op import formula
 
 
@@ -16,7 +17,7 @@ def atan2_grad(F: Any, x: Any, y: Any, out_grad: Any) -> tuple[Any, ...]:
 
 def _split(F: Any, winner: Any, other: Any, out_grad: Any) -> tuple[Any, Any]:
     """The gradient where ``winner`` is ``other``, and where it is not."""
-    equal = F.cast(F.equal(winner, other), out_grad.dtype)
+    equal = number(F, F.equal(winner, other), out_grad)
     return F.multiply(out_grad, equal), F.multiply(out_grad, F.subtract(1.0, equal))
 
 
@@ -60,7 +61,7 @@ def pow_grad(F: Any, x: Any, y: Any, out_grad: Any) -> tuple[Any, ...]:
     else:
         y_grad = F.multiply(out_grad, F.multiply(F.pow(x, y), _log(F, x)))
         if not isinstance(x, (int, float)):
-            power = F.pow(x, F.add(F.subtract(y, 1.0), F.cast(F.equal(y, 0.0), y.dtype)))
+            power = F.pow(x, F.add(F.subtract(y, 1.0), number(F, F.equal(y, 0.0), y)))
             x_grad = F.multiply(out_grad, F.multiply(power, y))
     return x_grad, y_grad
 
@@ -68,4 +69,4 @@ def pow_grad(F: Any, x: Any, y: Any, out_grad: Any) -> tuple[Any, ...]:
 def _log(F: Any, x: Any) -> Any:
     if isinstance(x, (int, float)):
         return math.log(x or 1.0) if x >= 0 else math.nan
-    return F.log(F.add(x, F.cast(F.equal(x, 0.0), x.dtype)))
+    return F.log(not_zero(F, x))

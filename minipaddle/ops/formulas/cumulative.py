@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from minipaddle.ops.formulas.elementwise import number
 from minipaddle.ops.op import formula
-
-Shape = tuple[int, ...]
 
 
 def along(axis: int, start: int | None, stop: int | None, step: int | None = None) -> Any:
@@ -22,11 +22,7 @@ def backwards(F: Any, x: Any, axis: int) -> Any:
 def _flat(F: Any, x: Any, axis: int | None) -> tuple[Any, int]:
     """``x`` and a non-negative axis; without an axis a vector and its only one."""
     if axis is None:
-        shape = tuple(x.shape)
-        count = 1
-        for n in shape:
-            count *= n
-        return F.reshape(x, (count,)), 0
+        return F.reshape(x, (math.prod(tuple(x.shape)),)), 0
     return x, axis % len(x.shape)
 
 
@@ -46,7 +42,9 @@ def _recurrence(F: Any, g: Any, ratios: Any, axis: int) -> Any:
 
 
 @formula
-def cumsum_grad(F: Any, x_shape: Shape, out_grad: Any, axis: int | None) -> tuple[Any, ...]:
+def cumsum_grad(
+    F: Any, x_shape: tuple[int, ...], out_grad: Any, axis: int | None
+) -> tuple[Any, ...]:
     at = 0 if axis is None else axis % len(x_shape)
     total = F.cumsum(backwards(F, out_grad, at), at, None)
     return (F.reshape(backwards(F, total, at), x_shape),)
@@ -82,5 +80,5 @@ def logcumsumexp_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: int | None)
 
 def finite_below(F: Any, out: Any) -> Any:
     """``out`` with 0 for -inf, from which nothing but -inf is subtracted."""
-    lost = F.cast(F.equal(out, float("-inf")), out.dtype)
+    lost = number(F, F.equal(out, float("-inf")), out)
     return F.nansum(F.multiply(out, F.subtract(1.0, lost)), (), None, False)

@@ -7,6 +7,16 @@ from typing import Any
 from minipaddle.ops.op import formula
 
 
+def number(F: Any, mask: Any, like: Any) -> Any:
+    """A mask as zeros and ones of the type of ``like``."""
+    return F.cast(mask, like.dtype)
+
+
+def not_zero(F: Any, x: Any) -> Any:
+    """``x`` with 1 for 0, to divide by."""
+    return F.add(x, number(F, F.equal(x, 0.0), x))
+
+
 @formula
 def add_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
     return out_grad, out_grad

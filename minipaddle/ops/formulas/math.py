@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from minipaddle.ops.formulas.elementwise import number
 from minipaddle.ops.op import formula
 
 
@@ -124,32 +125,26 @@ def atanh_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
     return (F.divide(out_grad, F.subtract(1.0, F.square(x))),)
 
 
-# ---- rounding and bounds ----
+# ---- steps and bounds ----
 
 
-@formula
-def floor_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
-    return (F.multiply(out_grad, 0.0),)
+def _step(name: str) -> None:
+    """Registers the gradient of op ``name``, which is flat between its steps."""
+
+    def gradient(F: Any, out_grad: Any) -> tuple[Any, ...]:
+        return (F.multiply(out_grad, 0.0),)
+
+    gradient.__name__ = name + "_grad"
+    formula(gradient)
 
 
-@formula
-def ceil_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
-    return (F.multiply(out_grad, 0.0),)
-
-
-@formula
-def round_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
-    return (F.multiply(out_grad, 0.0),)
+for _name in ("ceil", "floor", "round", "trunc"):
+    _step(_name)
 
 
 @formula
 def nan_to_num_grad(F: Any, x: Any, out_grad: Any) -> tuple[Any, ...]:
     return (F.multiply(out_grad, F.isfinite(x)),)
-
-
-@formula
-def trunc_grad(F: Any, out_grad: Any) -> tuple[Any, ...]:
-    return (F.multiply(out_grad, 0.0),)
 
 
 @formula
@@ -167,5 +162,5 @@ def logit_grad(F: Any, x: Any, out_grad: Any, eps: Any) -> tuple[Any, ...]:
     gradient = F.divide(out_grad, F.multiply(x, F.subtract(1.0, x)))
     if eps is not None:
         inside = F.equal(F.clip(x, eps, 1 - eps), x)
-        gradient = F.multiply(gradient, F.cast(inside, out_grad.dtype))
+        gradient = F.multiply(gradient, number(F, inside, out_grad))
     return (gradient,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from minipaddle.ops.formulas.elementwise import number
 from minipaddle.ops.op import formula
 
 
@@ -60,9 +61,9 @@ def thresholded_relu_grad(F: Any, x: Any, out_grad: Any, threshold: float) -> tu
 
 @formula
 def hardshrink_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
-    return (F.multiply(out_grad, F.cast(F.not_equal(out, 0), out.dtype)),)
+    return (F.multiply(out_grad, number(F, F.not_equal(out, 0), out)),)
 
 
 @formula
 def softshrink_grad(F: Any, out: Any, out_grad: Any) -> tuple[Any, ...]:
-    return (F.multiply(out_grad, F.cast(F.not_equal(out, 0), out.dtype)),)
+    return (F.multiply(out_grad, number(F, F.not_equal(out, 0), out)),)

@@ -6,16 +6,24 @@ import math
 from typing import Any
 
 from minipaddle.ops.formulas.cumulative import along, backwards
+from minipaddle.ops.formulas.elementwise import not_zero, number
 from minipaddle.ops.op import formula
+
+
+def _axes(shape: tuple[int, ...], axis: Any) -> list[int]:
+    """The folded axes, counted from the front."""
+    return list(range(len(shape))) if axis is None else [a % len(shape) for a in axis]
+
+
+def kept(F: Any, value: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """``value``, one number a group, with length 1 on the axes of ``shape`` that were folded."""
+    axes = _axes(shape, axis)
+    return F.reshape(value, tuple(1 if i in axes else n for i, n in enumerate(shape)))
 
 
 def _spread(F: Any, out_grad: Any, shape: tuple[int, ...], axis: Any, keepdim: bool) -> Any:
     """``out_grad`` back on the axes that were summed away."""
-    if not keepdim:
-        axes = range(len(shape)) if axis is None else [a % len(shape) for a in axis]
-        kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
-        out_grad = F.reshape(out_grad, kept)
-    return F.expand(out_grad, shape)
+    return F.expand(out_grad if keepdim else kept(F, out_grad, shape, axis), shape)
 
 
 @formula
@@ -31,22 +39,6 @@ def mean_grad(
 ) -> tuple[Any, ...]:
     count = math.prod(x_shape) // max(1, math.prod(tuple(out_grad.shape)))
     return (_spread(F, F.multiply(out_grad, 1.0 / max(1, count)), x_shape, axis, keepdim),)
-
-
-def kept(F: Any, value: Any, shape: tuple[int, ...], axis: Any) -> Any:
-    """``value``, one number a group, with length 1 on the axes of ``shape`` that were folded."""
-    axes = range(len(shape)) if axis is None else [a % len(shape) for a in axis]
-    return F.reshape(value, tuple(1 if i in axes else n for i, n in enumerate(shape)))
-
-
-def number(F: Any, mask: Any, like: Any) -> Any:
-    """A mask as zeros and ones of the type of ``like``."""
-    return F.cast(mask, like.dtype)
-
-
-def not_zero(F: Any, x: Any) -> Any:
-    """``x`` with 1 for 0, to divide by."""
-    return F.add(x, number(F, F.equal(x, 0.0), x))
 
 
 @formula
@@ -69,8 +61,7 @@ def prod_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool)
     # thought.
     x = F.cast(x, out_grad.dtype) if x.dtype != out_grad.dtype else x
     shape = tuple(x.shape)
-    axes = range(len(shape)) if axis is None else [a % len(shape) for a in axis]
-    folded = [a for a in axes if shape[a] != 1]
+    folded = [a for a in _axes(shape, axis) if shape[a] != 1]
     stages = [x]
     for a in folded[:-1]:
         stages.append(F.prod(stages[-1], (a,), True, None))
@@ -107,21 +98,18 @@ def _extreme_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, evenly: bo
     return F.multiply(there, g)
 
 
-@formula
-def max_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
-    return (_extreme_grad(F, x, out, out_grad, axis, evenly=False),)
+def _extreme(name: str, evenly: bool) -> None:
+    """Registers the gradient of op ``name``, a maximum or minimum."""
+
+    def gradient(
+        F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool
+    ) -> tuple[Any, ...]:
+        return (_extreme_grad(F, x, out, out_grad, axis, evenly),)
+
+    gradient.__name__ = name + "_grad"
+    formula(gradient)
 
 
-@formula
-def min_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
-    return (_extreme_grad(F, x, out, out_grad, axis, evenly=False),)
-
-
-@formula
-def amax_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
-    return (_extreme_grad(F, x, out, out_grad, axis, evenly=True),)
-
-
-@formula
-def amin_grad(F: Any, x: Any, out: Any, out_grad: Any, axis: Any, keepdim: bool) -> tuple[Any, ...]:
-    return (_extreme_grad(F, x, out, out_grad, axis, evenly=True),)
+for _name in ("max", "min"):
+    _extreme(_name, evenly=False)
+    _extreme("a" + _name, evenly=True)

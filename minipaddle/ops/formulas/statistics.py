@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from minipaddle.ops.formulas.cumulative import finite_below
-from minipaddle.ops.formulas.reduction import kept, not_zero, number
+from minipaddle.ops.formulas.elementwise import not_zero, number
+from minipaddle.ops.formulas.reduction import kept
 from minipaddle.ops.op import formula
 
 

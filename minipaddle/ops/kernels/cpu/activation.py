@@ -78,7 +78,7 @@ def _gelu(out: Array, x: Array) -> None:
 
 
 def _gelu_single(out: Array, x: Array) -> None:
-    """X / 2 (1 + erf(x / sqrt(2))): the error is some units in the last place of x."""
+    """``x / 2 (1 + erf(x / sqrt(2)))``: the error is some units in the last place of x."""
     erf_single(out, x, normal=True)
     np.add(out, 1, out=out)
     try:
@@ -113,7 +113,7 @@ def _tanh_gelu(out: Array, x: Array) -> None:
 
 
 def _tanh_gelu_grad(x_grad: Array, x: Array, out: Array, out_grad: Array) -> None:
-    """S + x S (1 - S) v' of S = sigmoid(v), v = x (_LINEAR + _CUBIC x²)."""
+    """``s + x s (1 - s) v'`` of s = sigmoid(v), v = x (_LINEAR + _CUBIC x²)."""
     x = np.clip(x, -_SATURATED, _SATURATED, out=np.empty_like(x))
     square = np.multiply(x, x, out=np.empty_like(x))
     s = np.multiply(square, -_CUBIC, out=np.empty_like(x))

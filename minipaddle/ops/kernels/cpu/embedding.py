@@ -14,6 +14,7 @@ import numpy as np
 from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
 from minipaddle.ops.declaration import Rows
 from minipaddle.ops.kernels.cpu.block import Into, quiet
+from minipaddle.ops.kernels.cpu.ufunc import widened
 from minipaddle.ops.op import Array, kernel
 
 # Rows of at most so many elements are summed column by column.
@@ -150,7 +151,7 @@ def embedding_renorm_(weight: Array, x: Array, max_norm: float, norm_type: float
     _check_ids(x, len(weight))
     ids = np.unique(x)
     rows = weight[ids].reshape(len(ids), math.prod(weight.shape[1:]))
-    rows = rows.astype(compute_dtype(rows.dtype), copy=False)
+    rows = widened(rows)
     if not rows.size:
         return
     norms = np.asarray(quiet(np.linalg.norm, rows, norm_type, 1))

@@ -180,9 +180,8 @@ def _merged(x: Array, first: int, last: int) -> Array:
 
 @kernel("gather_flat", "cpu")
 def gather_flat(x: Array, index: Array, first: int, last: int) -> Array:
-    if (
-        x.flags.c_contiguous or first == last
-    ):  # "wrap" only keeps NumPy from looking for indices out of range
+    if x.flags.c_contiguous or first == last:
+        # "wrap" only keeps NumPy from looking for indices out of range.
         return np.asarray(np.take(_merged(x, first, last), index, first, mode="wrap"))
     parts = np.unravel_index(index, x.shape[first:last])
     return np.asarray(x[(*[slice(None)] * first, *parts)], order="C")

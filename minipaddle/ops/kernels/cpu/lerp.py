@@ -253,7 +253,7 @@ def lerp_grad(
 
 
 def _end_gradients(sums: list[_BlockSum | None], block: Block, g: Array, w: Any) -> None:
-    """Dy = w g and dx = (1 - w) g of one block.
+    """``dy = w g`` and ``dx = (1 - w) g`` of one block.
 
     An array of weights would need a pass more for 1 - w: there dx is g - dy. A number costs none,
     and two products read g from memory once: the second finds it in the cache.

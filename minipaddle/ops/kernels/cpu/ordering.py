@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from minipaddle.device.dtype import compute_dtype
+from minipaddle.ops.kernels.cpu.ufunc import widened
 from minipaddle.ops.op import Array, kernel
 
 
 def _lines(x: Array, axis: int) -> Array:
     """``x`` with ``axis`` last, in a type whose order knows NaN."""
-    return np.moveaxis(np.atleast_1d(x), axis, -1).astype(compute_dtype(x.dtype), copy=False)
+    return np.moveaxis(np.atleast_1d(widened(x)), axis, -1)
 
 
 def _put_back(found: Array, axis: int, rank: int) -> Array:

@@ -113,7 +113,7 @@ def _bernoulli_by_label(out: Array, p: Array, y: Array) -> None:
 
 
 def _huber(out: Array, x: Array, y: Array, delta: float) -> None:
-    """C (|d| - c / 2), where d = x - y and c is |d|, at most delta."""
+    """``c (|d| - c / 2)``, where d = x - y and c is |d|, at most delta."""
     np.subtract(x, y, out=out)
     np.absolute(out, out=out)
     near = np.minimum(out, delta)
@@ -127,7 +127,7 @@ def _huber_by_input(out: Array, x: Array, y: Array, delta: float) -> None:
 
 
 def _divergence(out: Array, x: Array, y: Array, log_target: bool) -> None:
-    """Y (log(y) - x), and 0 where y is not positive; of exp(y) for y, if that is given by log."""
+    """``y (log(y) - x)``, 0 where y is not positive; of exp(y) for y, if that is given by log."""
     if log_target:
         np.subtract(y, x, out=out)
         np.multiply(out, np.exp(y), out=out)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.axes import normal_axes, normal_axis
 from minipaddle.ops.kernels.cpu.copying import copied
+from minipaddle.ops.kernels.cpu.ufunc import widened
 from minipaddle.ops.op import Array, kernel
 
 
@@ -70,7 +70,7 @@ def sum_repeats(
     length = int(np.prod(shape)) if axis is None else shape[axis]
     if axis is None:
         x, axis = x.reshape(-1), 0
-    wide = x.astype(compute_dtype(x.dtype), copy=False)
+    wide = widened(x)
     counts, axis = _counts(repeats, length), normal_axis(axis, x.ndim)
     add = _add_groups if len(repeats) == 1 else _add_runs
     return add(wide, counts, axis).reshape(shape).astype(x.dtype, copy=False)

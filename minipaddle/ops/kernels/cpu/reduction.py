@@ -21,6 +21,7 @@ from minipaddle.ops.kernels.cpu.fold import (
     ufunc_join,
     ufunc_part,
 )
+from minipaddle.ops.kernels.cpu.ufunc import widened
 from minipaddle.ops.op import Array, kernel
 
 _INT64 = np.dtype(np.int64)
@@ -32,7 +33,7 @@ def _reduce(
     """``x`` reduced by ``ufunc``, in the computing type; the small ones by NumPy alone."""
     if x.nbytes > BLOCK_BYTES:
         return fold(x, axis, keepdim, part, join or ufunc_join(ufunc))
-    x = x.astype(compute_dtype(x.dtype), copy=False)
+    x = widened(x)
     return np.asarray(quiet(ufunc.reduce, x, axis, None, None, keepdim), order="C")
 
 
@@ -84,7 +85,7 @@ def nanmean(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
     def count(block: Array) -> Array:
         return np.asarray(np.count_nonzero(np.equal(block, block), axis=1))
 
-    total = nansum(x.astype(compute_dtype(x.dtype), copy=False), axis, None, keepdim)
+    total = nansum(widened(x), axis, None, keepdim)
     found = fold(x, axis, keepdim, count, ufunc_join(np.add)).astype(total.dtype)
     mean = quiet(np.divide, total, found)  # NaN is the mean of nothing
     return np.asarray(mean).astype(x.dtype, copy=False)

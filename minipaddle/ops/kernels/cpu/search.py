@@ -1,4 +1,7 @@
-"""Where elements are: extremes, order, non-zeros, unique values. NaN is the largest of all."""
+"""Where elements are: extremes, order, non-zeros, unique values. NaN is the largest of all.
+
+Half types are ordered as float32: NumPy's sort of bfloat16 knows no NaN.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.device.dtype import compute_dtype
+from minipaddle.ops.kernels.cpu.ufunc import widened
 from minipaddle.ops.op import Array, kernel
 
 
@@ -29,14 +32,9 @@ _position("argmax", np.argmax)
 _position("argmin", np.argmin)
 
 
-def _sortable(x: Array) -> Array:
-    """``x`` in a type whose order knows NaN: NumPy's sort of bfloat16 does not."""
-    return x.astype(compute_dtype(x.dtype), copy=False)
-
-
 @kernel("argsort", "cpu")
 def argsort(x: Array, axis: int = -1, descending: bool = False, stable: bool = False) -> Array:
-    rows = np.atleast_1d(_sortable(x))
+    rows = np.atleast_1d(widened(x))
     kind: Any = "stable" if stable else None
     if not descending:
         return np.argsort(rows, axis, kind).reshape(x.shape)
@@ -60,7 +58,7 @@ def searchsorted(
     sorted_sequence: Array, values: Array, out_int32: bool = False, right: bool = False
 ) -> Array:
     side: Any = "right" if right else "left"
-    sequence, wanted = _sortable(sorted_sequence), _sortable(values)
+    sequence, wanted = widened(sorted_sequence), widened(values)
     if sequence.ndim == 1:
         found = np.asarray(np.searchsorted(sequence, wanted, side))
     elif sequence.ndim == 0 or sequence.shape[:-1] != wanted.shape[:-1]:
@@ -75,7 +73,7 @@ def searchsorted(
 def _runs(lines: Array, consecutive: bool) -> tuple[Array, Array]:
     """An order in which equal lines are neighbours, and which of them begin a new run in it."""
     count = len(lines)
-    keys = _sortable(lines).reshape(count, math.prod(lines.shape[1:]))
+    keys = widened(lines).reshape(count, math.prod(lines.shape[1:]))
     order = np.arange(count)
     if keys.size and not consecutive:
         order = np.argsort(keys[:, 0]) if lines.ndim == 1 else np.lexsort(keys.T[::-1])
@@ -93,7 +91,7 @@ def _begins(keys: Array) -> Array:
 @kernel("unique_values", "cpu")
 def unique_values(x: Array, axis: int | None = None, consecutive: bool = False) -> Array:
     if axis is None and not consecutive:
-        ordered = np.sort(_sortable(x), axis=None)
+        ordered = np.sort(widened(x), axis=None)
         return ordered[_begins(ordered)].astype(x.dtype, copy=False)
     lines = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
     order, new = _runs(lines, consecutive)

@@ -21,6 +21,7 @@ from minipaddle.ops.kernels.cpu.fold import (
     ufunc_join,
     ufunc_part,
 )
+from minipaddle.ops.kernels.cpu.ufunc import widened
 from minipaddle.ops.op import Array, kernel
 
 
@@ -58,12 +59,8 @@ def logsumexp_grad(
 ) -> tuple[Array]:
     kept = kept_shape(x.shape, axis)
     total = np.where(np.isneginf(out), out.dtype.type(0), out).reshape(kept)
-    operands = (_wide(x), _wide(total), _wide(out_grad.reshape(kept)))
+    operands = (widened(x), widened(total), widened(out_grad.reshape(kept)))
     return (blockwise(_softmax, operands).astype(x.dtype, copy=False),)
-
-
-def _wide(x: Array) -> Array:
-    return x.astype(compute_dtype(x.dtype), copy=False)
 
 
 def _softmax(out: Array, x: Array, total: Array, g: Array) -> None:
@@ -106,7 +103,7 @@ def std(x: Array, axis: Axis = None, unbiased: bool = True, keepdim: bool = Fals
 
 
 def _deviations(x: Array, axis: Axis, factor: Array) -> tuple[Array]:
-    operands = (_wide(x), _mean(x, axis), factor.reshape(kept_shape(x.shape, axis)))
+    operands = (widened(x), _mean(x, axis), factor.reshape(kept_shape(x.shape, axis)))
     return (blockwise(_scaled_deviation, operands).astype(x.dtype, copy=False),)
 
 
@@ -125,7 +122,7 @@ def var_grad(
     wanted: tuple[bool, ...],
     into: Into,
 ) -> tuple[Array]:
-    g = _wide(out_grad)
+    g = widened(out_grad)
     divisor = max(1, _count(x, axis) - unbiased)
     return _deviations(x, axis, np.asarray(np.multiply(g, g.dtype.type(2 / divisor))))
 
@@ -141,7 +138,7 @@ def std_grad(
     wanted: tuple[bool, ...],
     into: Into,
 ) -> tuple[Array]:
-    g, deviation = _wide(out_grad), _wide(out)
+    g, deviation = widened(out_grad), widened(out)
     divisor = max(1, _count(x, axis) - unbiased)
     divisors = np.where(deviation == 0, 1, deviation) * g.dtype.type(divisor)
     return _deviations(x, axis, np.asarray(quiet(np.divide, g, divisors.astype(g.dtype))))

@@ -30,6 +30,11 @@ PIECE = 64 * 1024
 NUMBERS = frozenset({bool, int, float})
 
 
+def widened(x: Array) -> Array:
+    """``x`` in the type that it is computed in: half types as float32, others as they are."""
+    return x.astype(compute_dtype(x.dtype), copy=False)
+
+
 def prepared(fill: Fill, piece: int | None = None) -> Fill:
     """``fill`` for half types too, computed in float32 and rounded once, and for any strides.
 
@@ -39,7 +44,7 @@ def prepared(fill: Fill, piece: int | None = None) -> Fill:
 
     def run(out: Array, *operands: Any) -> None:
         direct = compute_dtype(out.dtype) == out.dtype
-        work = fill if direct else functools.partial(_widened, fill)
+        work = fill if direct else functools.partial(_in_float32, fill)
         if direct:
             operands = tuple([np.asarray(a, order="C") if _is_array(a) else a for a in operands])
         if piece is None or out.ndim != 1 or out.size <= piece:
@@ -57,7 +62,7 @@ def _is_array(operand: Any) -> bool:
     return operand.__class__ is np.ndarray
 
 
-def _widened(fill: Fill, out: Array, *operands: Any) -> None:
+def _in_float32(fill: Fill, out: Array, *operands: Any) -> None:
     """``fill`` in float32, rounded into ``out``."""
     wide = np.empty(out.shape, FLOAT32)
     fill(wide, *[a.astype(FLOAT32, order="C") if _is_array(a) else a for a in operands])
