@@ -124,21 +124,20 @@ def hard_cross_entropy(
     losses, totals = classes.per_row(loss), classes.per_row(total)
 
     def work(share: Iterable[Block]) -> None:
-        with np.errstate(all="ignore"):
-            for block in share:
-                part = rows[block].astype(wide, copy=False)
-                top = np.maximum.reduce(part, axis=-1)
-                below = np.empty(part.shape, wide)
-                np.subtract(part, top[..., None], out=below)
-                matrix, marks = _marked(below, at[block])
-                target = matrix[marks].reshape(top.shape)
-                if label_smoothing:
-                    even = label_smoothing * np.mean(below, axis=-1)
-                    target = (1.0 - label_smoothing) * target + even
-                np.exp(below, out=below)
-                logarithm = np.log(np.add.reduce(below, axis=-1))
-                np.subtract(logarithm, target, out=losses[block])
-                np.add(logarithm, top, out=totals[block], dtype=np.float64)
+        for block in share:
+            part = rows[block].astype(wide, copy=False)
+            top = np.maximum.reduce(part, axis=-1)
+            below = np.empty(part.shape, wide)
+            np.subtract(part, top[..., None], out=below)
+            matrix, marks = _marked(below, at[block])
+            target = matrix[marks].reshape(top.shape)
+            if label_smoothing:
+                even = label_smoothing * np.mean(below, axis=-1)
+                target = (1.0 - label_smoothing) * target + even
+            np.exp(below, out=below)
+            logarithm = np.log(np.add.reduce(below, axis=-1))
+            np.subtract(logarithm, target, out=losses[block])
+            np.add(logarithm, top, out=totals[block], dtype=np.float64)
 
     if loss.size:
         for_each_block(work, rows.shape[:-1], wide.itemsize * rows.shape[-1])
@@ -168,21 +167,20 @@ def hard_cross_entropy_grad(
     totals = classes.per_row(total)
 
     def work(share: Iterable[Block]) -> None:
-        with np.errstate(all="ignore"):
-            for block in share:
-                factor, high = factors[block], totals[block].astype(wide)
-                # What float32 cannot hold of the logarithm is taken off the factor.
-                low = (totals[block] - high).astype(wide)
-                part = np.empty(rows[block].shape, wide)
-                np.subtract(rows[block], high[..., None], out=part, dtype=wide)
-                np.exp(part, out=part)
-                np.multiply(part, (factor * np.exp(-low))[..., None], out=part)
-                if label_smoothing:
-                    even = factor * (label_smoothing / part.shape[-1])
-                    np.subtract(part, even[..., None], out=part)
-                matrix, marks = _marked(part, at[block])
-                matrix[marks] -= ((1.0 - label_smoothing) * factor).reshape(-1)
-                np.copyto(out[block], part, casting="same_kind")
+        for block in share:
+            factor, high = factors[block], totals[block].astype(wide)
+            # What float32 cannot hold of the logarithm is taken off the factor.
+            low = (totals[block] - high).astype(wide)
+            part = np.empty(rows[block].shape, wide)
+            np.subtract(rows[block], high[..., None], out=part, dtype=wide)
+            np.exp(part, out=part)
+            np.multiply(part, (factor * np.exp(-low))[..., None], out=part)
+            if label_smoothing:
+                even = factor * (label_smoothing / part.shape[-1])
+                np.subtract(part, even[..., None], out=part)
+            matrix, marks = _marked(part, at[block])
+            matrix[marks] -= ((1.0 - label_smoothing) * factor).reshape(-1)
+            np.copyto(out[block], part, casting="same_kind")
 
     if total.size:
         for_each_block(work, rows.shape[:-1], wide.itemsize * rows.shape[-1])
