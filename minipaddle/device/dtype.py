@@ -86,7 +86,8 @@ def as_dtype(dtype: Any) -> DType:
         if found is not None and (found.name in BY_NAME or found.name == "bfloat16"):
             return BY_NAME.get(found.name) or bfloat16()
     names = ", ".join([*NAMES, "bfloat16"])
-    raise TypeError(f"dtype must be one of {names}; got {dtype!r}")
+    lengths = "; several lengths go in one list, such as [2, 3]" if isinstance(dtype, int) else ""
+    raise TypeError(f"dtype must be one of {names}; got {dtype!r}{lengths}")
 
 
 def is_float(dtype: DType) -> bool:
