@@ -197,5 +197,5 @@ def test_a_result_lies_in_memory_as_its_shape_says(function):
 def test_lengths_that_are_not_in_one_list_are_explained():
     with pytest.raises(TypeError, match="one list"):
         paddle.ones([2, 3]).view(3, 2)
-    with pytest.raises(TypeError, match="dtype must be.*one list"):
+    with pytest.raises(TypeError, match=r"dtype must be.*one list"):
         paddle.randn(2, 3)
