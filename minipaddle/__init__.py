@@ -13,6 +13,8 @@ import math as _math
 import sys as _sys
 from typing import Any
 
+from numpy import dtype
+
 from minipaddle import autograd, device, linalg, nn, optimizer, utils
 from minipaddle.device.backend import Place, get_device, get_place, seed, set_device
 from minipaddle.device.build import (
@@ -43,7 +45,7 @@ from minipaddle.imperative.autograd import (
     set_grad_enabled,
 )
 from minipaddle.imperative.execution import disable_static, enable_static, in_dynamic_mode
-from minipaddle.imperative.conversion import is_tensor, numel, rank, shape, tolist
+from minipaddle.imperative.conversion import assign, is_tensor, numel, rank, shape, tolist
 
 # One name a line would make pages of them; python -m tools.public_names writes this.
 # fmt: off
@@ -69,8 +71,8 @@ from minipaddle.imperative.functions.creation import full, ones, zeros
 from minipaddle.imperative.functions.cumulative import cumprod, cumsum, diff, logcumsumexp
 from minipaddle.imperative.functions.einsum import einsum, tensordot
 from minipaddle.imperative.functions.elementwise import (
-    add, add_, assign, cast, assign as clone, divide, divide_, lerp, lerp_, multiply, multiply_,
-    sign, square, square_, subtract, subtract_, tanh, tanh_,
+    add, add_, cast, assign as clone, divide, divide_, lerp, lerp_, multiply, multiply_, sign,
+    square, square_, subtract, subtract_, tanh, tanh_,
 )
 from minipaddle.imperative.functions.filling import (
     bernoulli_, geometric_, log_normal_, normal_, uniform_,
@@ -149,6 +151,7 @@ from minipaddle.imperative.interchange import from_dlpack, from_numpy
 from minipaddle.imperative.printing import set_printoptions
 from minipaddle.imperative.tensor import Parameter, Tensor, to_tensor
 from minipaddle.nn.initializer import ParamAttr
+from minipaddle.nn.parameter import create_parameter
 
 __version__ = "0.1.0"
 
@@ -205,24 +208,24 @@ __all__ = [
     "bitwise_right_shift_", "bitwise_xor", "bitwise_xor_", "bmm", "bool", "broadcast_shape",
     "broadcast_tensors", "broadcast_to", "bucketize", "cast", "cdist", "ceil", "ceil_", "chunk",
     "clip", "clip_", "clone", "column_stack", "concat", "copysign", "copysign_", "cos", "cos_",
-    "cosh", "cosh_", "count_nonzero", "crop", "cross", "cumprod", "cumprod_", "cumsum", "cumsum_",
-    "cumulative_trapezoid", "deg2rad", "device", "diag", "diag_embed", "diagflat", "diagonal",
-    "diff", "disable_static", "dist", "distributed", "divide", "divide_", "dot", "dsplit",
-    "dstack", "e", "einsum", "empty", "empty_like", "enable_grad", "enable_static", "equal",
-    "equal_all", "erf", "erf_", "exp", "exp_", "expand", "expand_as", "expm1", "expm1_", "eye",
-    "finfo", "flatten", "flatten_", "flip", "float16", "float32", "float64", "floor", "floor_",
-    "floor_divide", "floor_divide_", "floor_mod", "floor_mod_", "fmax", "fmin", "frac", "frac_",
-    "from_dlpack", "from_numpy", "full", "full_like", "gather", "gather_nd", "gcd", "gcd_",
-    "geometric_", "get_cuda_rng_state", "get_default_dtype", "get_device", "get_flags",
-    "get_place", "get_rng_state", "grad", "greater_equal", "greater_than", "heaviside",
-    "histogram", "hsplit", "hstack", "hypot", "hypot_", "iinfo", "in_dynamic_mode", "increment",
-    "index_add", "index_add_", "index_fill", "index_fill_", "index_put", "index_put_",
-    "index_sample", "index_select", "inf", "inner", "int16", "int32", "int64", "int8",
-    "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
-    "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm",
-    "is_compiled_with_xpu", "is_complex", "is_empty", "is_floating_point", "is_grad_enabled",
-    "is_integer", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf",
-    "isposinf", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "lerp", "lerp_",
+    "cosh", "cosh_", "count_nonzero", "create_parameter", "crop", "cross", "cumprod", "cumprod_",
+    "cumsum", "cumsum_", "cumulative_trapezoid", "deg2rad", "device", "diag", "diag_embed",
+    "diagflat", "diagonal", "diff", "disable_static", "dist", "distributed", "divide", "divide_",
+    "dot", "dsplit", "dstack", "dtype", "e", "einsum", "empty", "empty_like", "enable_grad",
+    "enable_static", "equal", "equal_all", "erf", "erf_", "exp", "exp_", "expand", "expand_as",
+    "expm1", "expm1_", "eye", "finfo", "flatten", "flatten_", "flip", "float16", "float32",
+    "float64", "floor", "floor_", "floor_divide", "floor_divide_", "floor_mod", "floor_mod_",
+    "fmax", "fmin", "frac", "frac_", "from_dlpack", "from_numpy", "full", "full_like", "gather",
+    "gather_nd", "gcd", "gcd_", "geometric_", "get_cuda_rng_state", "get_default_dtype",
+    "get_device", "get_flags", "get_place", "get_rng_state", "grad", "greater_equal",
+    "greater_than", "heaviside", "histogram", "hsplit", "hstack", "hypot", "hypot_", "iinfo",
+    "in_dynamic_mode", "increment", "index_add", "index_add_", "index_fill", "index_fill_",
+    "index_put", "index_put_", "index_sample", "index_select", "inf", "inner", "int16", "int32",
+    "int64", "int8", "is_compiled_with_cinn", "is_compiled_with_cuda",
+    "is_compiled_with_custom_device", "is_compiled_with_distribute", "is_compiled_with_ipu",
+    "is_compiled_with_rocm", "is_compiled_with_xpu", "is_complex", "is_empty", "is_floating_point",
+    "is_grad_enabled", "is_integer", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan",
+    "isneginf", "isposinf", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "lerp", "lerp_",
     "less_equal", "less_than", "linalg", "linspace", "log", "log10", "log10_", "log1p", "log1p_",
     "log2", "log2_", "log_", "log_normal", "log_normal_", "logaddexp", "logcumsumexp",
     "logical_and", "logical_and_", "logical_not", "logical_not_", "logical_or", "logical_or_",

@@ -52,7 +52,7 @@ ORDER = {
                              "cumulative", "statistics", "numerical", "inplace", "activation",
                              "loss", "pointwise_loss", "margin_loss", "normalization",
                              "search", "indexing", "advanced", "gathering", "scattering",
-                             "ordering", "counting"],
+                             "ordering", "counting", "attention"],
     "nn": ["initializer", "parameter", "layer", "functional", "clip", "layers"],
     "nn.layers": ["activation", "rectifier"],
     "optimizer": ["lr", "optimizer", "sgd", "adam"],

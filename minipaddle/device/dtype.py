@@ -27,6 +27,8 @@ NAMES = (
     "complex128",
 )
 BY_NAME: dict[str, DType] = {name: np.dtype(name) for name in NAMES}
+# A dtype's name is put together whenever it is read, which takes longer than a small op.
+_SAME: dict[DType, DType] = {dtype: dtype for dtype in BY_NAME.values()}
 FLOAT_NAMES = ("float16", "bfloat16", "float32", "float64")
 
 # Those that can carry a gradient; bfloat16 joins when it is first asked for.
@@ -67,6 +69,8 @@ def as_dtype(dtype: Any) -> DType:
     """
     if dtype is None:
         return _default
+    if isinstance(dtype, np.dtype) and dtype in _SAME:
+        return _SAME[dtype]
     if isinstance(dtype, str):
         name = dtype.removeprefix("paddle.")
         if name == "bfloat16":
@@ -82,7 +86,8 @@ def as_dtype(dtype: Any) -> DType:
         if found is not None and (found.name in BY_NAME or found.name == "bfloat16"):
             return BY_NAME.get(found.name) or bfloat16()
     names = ", ".join([*NAMES, "bfloat16"])
-    raise TypeError(f"dtype must be one of {names}; got {dtype!r}")
+    lengths = "; several lengths go in one list, such as [2, 3]" if isinstance(dtype, int) else ""
+    raise TypeError(f"dtype must be one of {names}; got {dtype!r}{lengths}")
 
 
 def is_float(dtype: DType) -> bool:

@@ -195,6 +195,40 @@ def numel(x: Tensor, name: str | None = None) -> Tensor:
     return to_tensor(_checked("numel", x).size, place=x.place)
 
 
+def assign(x: Any, output: Tensor | None = None, name: str | None = None) -> Tensor:
+    """Copies values, as a recorded op.
+
+    Args:
+        x: Tensor, or what ``to_tensor`` takes.
+        output: Tensor of x's shape that is overwritten; by default a new one is made.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        ``output``, or a tensor with memory of its own.
+
+    Raises:
+        TypeError: ``x`` holds no numbers, or ``output`` is no Tensor.
+        ValueError: ``output`` has another shape, or is a leaf that wants a gradient.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> out = paddle.zeros([2])
+        >>> paddle.assign(paddle.to_tensor([1.0, 2.0]), out) is out
+        True
+        >>> out.tolist()
+        [1.0, 2.0]
+    """
+    if not isinstance(x, Tensor):
+        x = to_tensor(x)
+    if output is None:
+        copied: Tensor = FUNCTIONS["assign"](x)
+        return copied
+    if _checked("assign: output", output).shape != x.shape:
+        raise ValueError(f"assign: output must have x's shape, {x.shape}; got {output.shape}")
+    output[...] = x
+    return output
+
+
 def rank(input: Tensor) -> Tensor:
     """Number of axes, as a 0-d int32 tensor; ``x.ndim`` is the plain number.
 

@@ -18,6 +18,7 @@ from minipaddle.imperative.functions import (
     elementwise,
     linalg,
     math,
+    numerical,
     shape,
 )
 from minipaddle.imperative.functions.advanced import BASIC
@@ -282,6 +283,7 @@ _OPERATORS: dict[str, Any] = {
     "__invert__": comparison.bitwise_not,
     "__complex__": _number(complex),
     "__neg__": math.neg,
+    "__pos__": numerical.positive,
     "__abs__": math.abs,
     "__float__": _number(float),
     "__int__": _number(int),

@@ -6,6 +6,7 @@ from minipaddle.imperative.functions.activation import (
     gelu, glu, log_sigmoid, log_softmax, mish, sigmoid, sigmoid_, silu, softmax, softmax_,
     softplus, softsign, swish, tanhshrink,
 )
+from minipaddle.imperative.functions.attention import scaled_dot_product_attention, sequence_mask
 from minipaddle.imperative.functions.dropout import (
     alpha_dropout, dropout, dropout2d, dropout3d, feature_alpha_dropout,
 )
@@ -42,9 +43,9 @@ __all__ = [
     "kl_div", "l1_loss", "label_smooth", "layer_norm", "leaky_relu", "leaky_relu_", "linear",
     "log_loss", "log_sigmoid", "log_softmax", "margin_ranking_loss", "mish", "mse_loss",
     "nll_loss", "normalize", "one_hot", "pad", "prelu", "relu", "relu6", "relu_", "rms_norm",
-    "selu", "sigmoid", "sigmoid_", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax",
-    "softmax_", "softmax_with_cross_entropy", "softplus", "softshrink", "softsign",
-    "square_error_cost", "swish", "tanh", "tanh_", "tanhshrink", "thresholded_relu",
-    "thresholded_relu_", "triplet_margin_loss",
+    "scaled_dot_product_attention", "selu", "sequence_mask", "sigmoid", "sigmoid_", "silu",
+    "smooth_l1_loss", "soft_margin_loss", "softmax", "softmax_", "softmax_with_cross_entropy",
+    "softplus", "softshrink", "softsign", "square_error_cost", "swish", "tanh", "tanh_",
+    "tanhshrink", "thresholded_relu", "thresholded_relu_", "triplet_margin_loss",
 ]
 # fmt: on

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
+from dataclasses import replace
 from typing import Any
 
+from minipaddle.device.dtype import as_dtype
 from minipaddle.imperative.tensor import Parameter
-from minipaddle.nn.initializer import Initializer, ParamAttr
+from minipaddle.nn.initializer import Constant, Initializer, ParamAttr, XavierUniform
 
 _named: weakref.WeakValueDictionary[str, Parameter] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
@@ -39,6 +41,44 @@ def make_parameter(
     parameter.trainable = attr.trainable
     parameter.optimize_attr = {"learning_rate": attr.learning_rate}
     return parameter
+
+
+def create_parameter(
+    shape: list[int],
+    dtype: Any,
+    name: str | None = None,
+    attr: Any = None,
+    is_bias: bool = False,
+    default_initializer: Initializer | None = None,
+) -> Parameter:
+    """Makes a parameter that belongs to no layer.
+
+    Args:
+        shape: Lengths of its axes.
+        dtype: Float element type.
+        name: Its name, if ``attr`` gives none.
+        attr: ParamAttr, Initializer, name or None.
+        is_bias: Zeros by default; otherwise Xavier-uniform by default.
+        default_initializer: Used if ``attr`` gives none.
+
+    Returns:
+        The parameter.
+
+    Raises:
+        TypeError: ``attr`` is none of these.
+        ValueError: The name is taken.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.create_parameter([2, 3], "float32").shape
+        [2, 3]
+    """
+    asked = ParamAttr.of(name if attr is None else attr)
+    if asked.name is None and name is not None:
+        asked = replace(asked, name=name)
+    if default_initializer is None:
+        default_initializer = Constant(0.0) if is_bias else XavierUniform()
+    return make_parameter(shape, as_dtype(dtype), asked, default_initializer, "create_parameter")
 
 
 def _new_name(stem: str) -> str:

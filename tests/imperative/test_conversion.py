@@ -221,3 +221,34 @@ def test_a_float_of_one_element_is_no_index() -> None:
         range(5)[paddle.to_tensor(2.0)]
     assert [1, 2, 3][paddle.to_tensor([2])] == 3
     assert hex(paddle.to_tensor(255, dtype="uint8")) == "0xff"
+
+
+# ---- assign ----
+
+
+def test_assign_copies_what_to_tensor_takes() -> None:
+    assert paddle.assign([1, 2]).tolist() == [1, 2]
+    assert paddle.assign(np.ones(2)).dtype == "float64"
+    x = leaf([1.0, 2.0])
+    paddle.assign(x).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_assign_writes_its_output_and_the_gradient_goes_to_the_new_values() -> None:
+    x, old = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    out = old * 2.0
+    assert paddle.assign(x, out) is out
+    (out * 5.0).sum().backward()
+    assert out.tolist() == [1.0, 2.0]
+    assert x.grad.tolist() == [5.0, 5.0]
+    assert old.grad.tolist() == [0.0, 0.0]
+
+
+def test_assign_refuses_an_output_that_does_not_fit() -> None:
+    x = paddle.ones([2])
+    with pytest.raises(ValueError, match=r"x's shape, \[2\]; got \[3\]"):
+        paddle.assign(x, paddle.ones([3]))
+    with pytest.raises(TypeError, match="output: needs a Tensor; got str"):
+        paddle.assign(x, "name")
+    with pytest.raises(ValueError, match="leaf"):
+        paddle.assign(x.astype("float64"), leaf([0.0, 0.0]))

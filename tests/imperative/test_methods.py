@@ -260,3 +260,9 @@ def test_backward_as_a_method_passes_everything_on() -> None:
     y.backward(retain_graph=True, create_graph=True)
     assert x.grad.tolist() == [44.0]
     assert not x.grad.stop_gradient
+
+
+def test_plus_gives_equal_values():
+    x = paddle.to_tensor([1.0, -2.0], stop_gradient=False)
+    (+x).sum().backward()
+    assert (+x).tolist() == [1.0, -2.0] and x.grad.tolist() == [1.0, 1.0]

@@ -25,7 +25,7 @@ def full(shape: Ints, fill_value: Any, dtype: Any = None, name: str | None = Non
     Args:
         shape: Lengths of the axes; ``[]`` makes a 0-d tensor.
         fill_value: Number, or 0-d tensor.
-        dtype: Element type; the default float type by default.
+        dtype: Element type; by default bool for a bool, and the default float type for others.
         name: Unused; for Paddle's signature.
 
     Returns:
@@ -42,6 +42,7 @@ def full(shape: Ints, fill_value: Any, dtype: Any = None, name: str | None = Non
     """
     place = current_place()
     value = fill_value.numpy().item() if isinstance(fill_value, Tensor) else fill_value
+    dtype = "bool" if dtype is None and isinstance(value, bool) else dtype
     array = get_op("full").kernels[place](lengths_of(shape), value, as_dtype(dtype))
     return Tensor(array, place)
 

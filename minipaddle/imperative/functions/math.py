@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from minipaddle.device.dtype import FLOATS
+from minipaddle.device.dtype import FLOATS, INTS, as_dtype
 from minipaddle.imperative.dispatch import bound, bound_inplace
 from minipaddle.imperative.functions import arithmetic, elementwise
 from minipaddle.imperative.operand import FUNCTIONS
@@ -166,7 +166,7 @@ def clip(
         name: Unused; for Paddle's signature.
 
     Returns:
-        Tensor of x's dtype. Bounds of an int tensor lose their fraction.
+        Tensor of x's dtype; of the default float type for an int tensor with a float bound.
 
     Example:
         >>> import minipaddle as paddle
@@ -174,6 +174,9 @@ def clip(
         [0.0, 0.5, 1.0]
     """
     min, max = _number(min), _number(max)
+    fractions = isinstance(min, float) or isinstance(max, float)
+    if fractions and isinstance(x, Tensor) and x.dtype in INTS:
+        x = elementwise.cast(x, as_dtype(None))
     if not isinstance(min, Tensor) and not isinstance(max, Tensor):
         clipped: Tensor = _clip(x, min, max, name)
         return clipped

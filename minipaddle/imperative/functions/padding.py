@@ -48,7 +48,7 @@ def pad(
         x: Tensor of any shape; of 3 to 5 axes where only spatial axes are padded.
         pad: Two counts for each spatial axis, before and after it, from the last axis to the first:
             left, right, top, bottom, front, back. One int stands for all of them. In constant mode
-            any other number of counts belongs to the axes from the first on.
+            two counts for every axis go from the first axis on, other numbers from the last.
         mode: ``"constant"``, ``"reflect"`` (without the edge), ``"replicate"`` (the edge), or
             ``"circular"``. Only in constant mode a count may be negative: it cuts off.
         value: What constant mode puts in.
@@ -80,7 +80,7 @@ def pad(
         pairs = _spatial_pairs(pairs, x.ndim, data_format)
     elif mode == "constant" and len(counts) % 2 == 0 and len(pairs) <= x.ndim:
         pairs += [(0, 0)] * (x.ndim - len(pairs))
-        pairs = pairs if pad_from_left_axis else pairs[::-1]
+        pairs = pairs if pad_from_left_axis and len(counts) == 2 * x.ndim else pairs[::-1]
     else:
         raise ValueError(
             f"pad: {list(counts)} does not fit x of shape {x.shape}; give two counts for each "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from typing import Any
 
 from minipaddle.device.backend import Place, current_place
@@ -283,6 +284,11 @@ def randint(
 
 def _randint(place: Place, low: int, high: int | None, shape: Ints, dtype: Any) -> Tensor:
     low, high = (0, low) if high is None else (low, high)
+    try:
+        low, high = operator.index(low), operator.index(high)
+    except TypeError:
+        text = f"low and high must be ints, and lengths shape=; got {low!r} and {high!r}"
+        raise TypeError(text) from None
     if low >= high:
         raise ValueError(f"low must be less than high; got {low} and {high}")
     return draw("randint", place, low=low, high=high, shape=shape, dtype=dtype)

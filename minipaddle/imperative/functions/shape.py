@@ -345,7 +345,7 @@ def view(x: Tensor, shape_or_dtype: Ints, name: str | None = None) -> Tensor:
         >>> paddle.view(paddle.ones([2, 6]), [3, 4]).shape
         [3, 4]
     """
-    return reshape(x, int_list("shape_or_dtype", shape_or_dtype) or ())
+    return reshape(x, int_list("shape_or_dtype", shape_or_dtype) or (), name)
 
 
 def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:

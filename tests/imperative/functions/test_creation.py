@@ -27,6 +27,11 @@ def test_a_dtype_is_taken_as_name_or_object(dtype):
     assert paddle.ones([2], dtype).dtype == np.dtype(dtype)
 
 
+def test_full_of_a_bool_is_bool():
+    assert paddle.full([2], True).dtype == "bool" and paddle.full([2], 1).dtype == "float32"
+    assert paddle.full([2], True, "int32").dtype == "int32"
+
+
 def test_full_takes_a_0d_tensor_and_a_shape_tensor():
     filled = paddle.full(paddle.to_tensor([2, 3]), paddle.to_tensor(7.0))
     assert filled.shape == [2, 3] and (filled.numpy() == 7.0).all()

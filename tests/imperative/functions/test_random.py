@@ -217,3 +217,9 @@ def test_every_permutation_is_as_likely():
     assert len(set(orders)) == 6
     for order in set(orders):
         assert near([one == order for one in orders], 1 / 6, math.sqrt(5) / 6)
+
+
+def test_randint_says_what_stands_in_the_place_of_high():
+    with pytest.raises(TypeError, match=r"must be ints, and lengths shape=; got 2 and \[3\]"):
+        paddle.randint(2, [3])
+    assert paddle.randint(np.int64(3), paddle.to_tensor(4)).tolist() == [3]

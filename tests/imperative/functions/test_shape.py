@@ -192,3 +192,10 @@ def test_a_result_lies_in_memory_as_its_shape_says(function):
     flat = y.reshape([-1])
     y.zero_()
     assert flat.tolist() == [0.0] * y.size
+
+
+def test_lengths_that_are_not_in_one_list_are_explained():
+    with pytest.raises(TypeError, match="one list"):
+        paddle.ones([2, 3]).view(3, 2)
+    with pytest.raises(TypeError, match=r"dtype must be.*one list"):
+        paddle.randn(2, 3)

@@ -153,8 +153,8 @@ def share_out(work: Callable[[Iterable[T]], R], tasks: list[T]) -> list[R]:
         What ``work`` returned for each share, in the order of the shares. What it raises on another
         thread is raised here.
     """
-    threads = min(len(tasks), thread_count())
-    if threads <= 1:
+    threads = min(len(tasks), thread_count()) if len(tasks) > 1 else 1
+    if threads == 1:
         return [quiet(work, tasks)]
     ends = [len(tasks) * i // threads for i in range(threads + 1)]
     futures = [_Future(work, tasks[first:last]) for first, last in pairwise(ends)]

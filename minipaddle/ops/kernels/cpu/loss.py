@@ -69,7 +69,11 @@ class _Classes:
                 f"got {list(label.shape)}"
             )
         classes = shape[self.axis]
-        at = label.astype(np.int64)
+        at = label.astype(np.int64, copy=False)
+        self.at, self.ignored = at, None
+        allowed = not 0 <= ignore_index < classes
+        if allowed and np.all(at.view(np.uint64) < classes):  # a negative one is large there
+            return
         ignored = at == ignore_index
         wrong = ((at < 0) | (at >= classes)) & ~ignored
         if wrong.any():
@@ -77,12 +81,13 @@ class _Classes:
                 f"label {at[wrong].flat[0]} is no class: of {classes} classes a label must lie in "
                 f"[0, {classes - 1}], or be ignore_index, {ignore_index}"
             )
-        self.ignored = ignored if ignored.any() else None
-        self.at = at if self.ignored is None else np.where(ignored, 0, at)
+        if ignored.any():
+            self.ignored, self.at = ignored, np.where(ignored, 0, at)
 
     def rows(self, array: Array) -> Array:
         """A view with the classes last, of rank 2 at least."""
-        rows = np.moveaxis(array, self.axis, -1)
+        last = self.axis == array.ndim - 1
+        rows = array if last else np.moveaxis(array, self.axis, -1)
         return rows[None] if rows.ndim == 1 else rows
 
     def per_row(self, array: Array) -> Array:
@@ -120,7 +125,7 @@ def hard_cross_entropy(
     def work(share: Iterable[Block]) -> None:
         for block in share:
             part = rows[block].astype(wide, copy=False)
-            top = np.max(part, axis=-1)
+            top = np.maximum.reduce(part, axis=-1)
             below = np.empty(part.shape, wide)
             np.subtract(part, top[..., None], out=below)
             matrix, marks = _marked(below, at[block])
@@ -129,7 +134,7 @@ def hard_cross_entropy(
                 even = label_smoothing * np.mean(below, axis=-1)
                 target = (1.0 - label_smoothing) * target + even
             np.exp(below, out=below)
-            logarithm = np.log(np.sum(below, axis=-1))
+            logarithm = np.log(np.add.reduce(below, axis=-1))
             np.subtract(logarithm, target, out=losses[block])
             np.add(logarithm, top, out=totals[block], dtype=np.float64)
 
