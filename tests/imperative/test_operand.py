@@ -319,7 +319,7 @@ def test_indices_are_ints_and_slices():
     x = to_tensor(np.arange(6.0).reshape(2, 3))
     assert x[to_tensor(1)].tolist() == [3.0, 4.0, 5.0]
     assert x[np.int64(1), -1].item() == 5.0
-    for wrong in (True, False, 1.0, "a", [0], np.array([True, False])):
+    for wrong in (1.0, "a", [0.5], np.array([0.0])):
         with pytest.raises(TypeError, match="index"):
             x[wrong]
     for outside in (2, -3, (0, 3), (0, 0, 0)):

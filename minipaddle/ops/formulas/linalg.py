@@ -75,7 +75,9 @@ def diagonal_grad(
 @formula
 def diagonal_put_back(F: Any, x: Any, out: Any, offset: int, axis1: int, axis2: int) -> Any:
     shape = tuple(x.shape)
-    on_it = F.not_equal(F.put_diagonal(F.add(F.multiply(out, 0), 1), shape, offset, axis1, axis2), 0)
+    on_it = F.not_equal(
+        F.put_diagonal(F.add(F.multiply(out, 0), 1), shape, offset, axis1, axis2), 0
+    )
     return F.select(F.put_diagonal(out, shape, offset, axis1, axis2), on_it, x)
 
 
