@@ -43,7 +43,7 @@ _PLAIN = """\
 try:
         {results} = kernels[place]({arguments})
         {wrap}
-    except (ValueError, TypeError, IndexError, ZeroDivisionError) as error:
+    except KERNEL_ERRORS as error:
         raise explain(op, error, ({operands})) from error
     {share}
     if {wants_grad} and grad_state.recording{float_result}:
@@ -60,7 +60,7 @@ if {check}:
         {versions_of_inputs}
     try:
         kernels[place]({arguments})
-    except (ValueError, TypeError, IndexError) as error:
+    except KERNEL_ERRORS as error:
         raise explain(op, error, ({operands})) from error
     {first}.version[0] += 1
     if recording:
