@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from minipaddle.imperative.autograd import no_grad
-from minipaddle.imperative.grad_node import ListNode, OutputNode, grad_state
+from minipaddle.imperative.grad_node import AccumulationNode, ListNode, OutputNode, grad_state
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.imperative.view import follow_parent
 from minipaddle.ops.op import Backward, Namespace, Op, Saved, namespace
@@ -145,7 +145,10 @@ class PyLayer:
         met = set(map(id, inputs))
         items = list(returned) if isinstance(returned, (list, tuple)) else [returned]
         for i, item in enumerate(items):
-            if isinstance(item, Tensor) and id(item) in met:  # an argument keeps the edge it has
+            if not isinstance(item, Tensor):
+                continue
+            # An argument, and a leaf from elsewhere, keeps the edge it has.
+            if id(item) in met or item.edge.__class__ is AccumulationNode:
                 items[i] = _alias(item)
             met.add(id(item))
         results = [t for t in items if isinstance(t, Tensor) and id(t) not in context._constants]

@@ -275,3 +275,22 @@ def test_one_tensor_returned_twice_is_two_results(place):
     first, second = Two.apply(x)
     (first * 3.0 + second * 5.0).backward()
     assert x.grad.tolist() == [503.0]
+
+
+def test_a_leaf_from_elsewhere_that_is_returned_stays_a_leaf(place):
+    weight, x = leaf([1.0], place), leaf([3.0], place)
+
+    class Swap(PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            return weight
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 7.0
+
+    out = Swap.apply(x)
+    assert weight.is_leaf
+    assert out is not weight
+    (out + weight * 2.0).backward()
+    assert (x.grad.tolist(), weight.grad.tolist()) == ([7.0], [2.0])
