@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import blockwise
+from minipaddle.ops.kernels.cpu.block import blockwise, narrowed
 from minipaddle.ops.kernels.cpu.fold import (
     Axis,
     Part,
@@ -41,7 +41,7 @@ def logsumexp(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
     out = fold(x, axis, keepdim, _exponentials, sum_join, (top,))
     with np.errstate(divide="ignore"):
         out = np.asarray(np.add(np.log(out), top.reshape(out.shape)))
-    return out.astype(x.dtype, copy=False)
+    return narrowed(out, x.dtype)
 
 
 def _exponentials(block: Array, top: Array) -> Array:
@@ -101,7 +101,7 @@ def _squares(block: Array, mean: Array) -> Array:
 
 @kernel("var", "cpu")
 def var(x: Array, axis: Axis = None, unbiased: bool = True, keepdim: bool = False) -> Array:
-    return _variance(x, axis, unbiased, keepdim).astype(x.dtype, copy=False)
+    return narrowed(_variance(x, axis, unbiased, keepdim), x.dtype)
 
 
 @kernel("std", "cpu")
@@ -162,13 +162,13 @@ def norm(x: Array, p: Any = None, axis: Axis = None, keepdim: bool = False) -> A
         if not _count(x, axis):
             raise ValueError(f"no element has no norm of order {p}; axis {axis} has length 0")
         out = fold(x, axis, keepdim, _powers(None, ufunc_part(ufunc)), ufunc_join(ufunc))
-        return out.astype(x.dtype, copy=False)
+        return narrowed(out, x.dtype)
     part = square_sum_part if order == 2 else _powers(order, sum_part)
     out = fold(x, axis, keepdim, part, sum_join)
     if order not in (0, 1):
         with np.errstate(all="ignore"):
             out = np.asarray(np.sqrt(out) if order == 2 else np.power(out, 1 / order))
-    return out.astype(x.dtype, copy=False)
+    return narrowed(out, x.dtype)
 
 
 def _powers(order: float | None, then: Part) -> Part:
