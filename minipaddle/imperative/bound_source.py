@@ -43,7 +43,7 @@ _PLAIN = """\
 try:
         {results} = kernels[place]({arguments})
         {wrap}
-    except (ValueError, TypeError, IndexError, ZeroDivisionError) as error:
+    except KERNEL_ERRORS as error:
         raise explain(op, error, ({operands})) from error
     {share}
     if {wants_grad} and grad_state.recording{float_result}:
@@ -60,7 +60,7 @@ if {check}:
         {versions_of_inputs}
     try:
         kernels[place]({arguments})
-    except (ValueError, TypeError, IndexError) as error:
+    except KERNEL_ERRORS as error:
         raise explain(op, error, ({operands})) from error
     {first}.version[0] += 1
     if recording:
@@ -133,12 +133,13 @@ class Source:
         """Ties a result that shares memory to the tensor that it is a view of."""
         if not self.op.view:
             return ""
+        attributes = _tuple(self.op.attributes)
         if self.op.list_output:
             return (
-                f"for part in out:\n        if place.backend.is_view(part.data, {self.first}_): "
-                f"follow_parent(part, {self.first}, None, ())"
+                "for i, part in enumerate(out):\n"
+                f"        if place.backend.is_view(part.data, {self.first}_): "
+                f"follow_parent(part, {self.first}, op, ({attributes}), i)"
             )
-        attributes = _tuple(self.op.attributes)
         return (
             f"if place.backend.is_view(out_, {self.first}_): "
             f"follow_parent(out, {self.first}, op, ({attributes}))"

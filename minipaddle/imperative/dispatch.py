@@ -19,6 +19,7 @@ from minipaddle.imperative.bound_source import Source
 from minipaddle.imperative.grad_node import UNCHANGED, GradNode, ListNode, OutputNode, grad_state
 from minipaddle.imperative.operand import (
     FUNCTIONS,
+    KERNEL_ERRORS,
     NUMBERS,
     check_name,
     coerce,
@@ -40,6 +41,7 @@ _SCOPE = {
     "BOOLS": BOOLS,
     "FLOATS": FLOATS,
     "INTS": INTS,
+    "KERNEL_ERRORS": KERNEL_ERRORS,
     "NUMBERS": NUMBERS,
     "GradNode": GradNode,
     "ListNode": ListNode,

@@ -92,6 +92,8 @@ def watch_everywhere(watcher: Watcher, on: bool) -> None:
 
 # Stands for the saved values of a node that has run with retain_graph=False.
 FREED: Any = object()
+# Stands for them where a write made a result something that its op has no gradient for.
+LOST: Any = object()
 # A version cell that nobody writes: [number of writes, views that share the memory; see view.py].
 UNCHANGED: list[Any] = [0, 0]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from minipaddle.imperative.grad_node import FREED, Edge, GradNode
+from minipaddle.imperative.grad_node import FREED, LOST, Edge, GradNode
 from minipaddle.imperative.tensor import Tensor
 
 # Where ops were called from, while anomaly mode is on.
@@ -22,6 +22,12 @@ def check_runnable(node: GradNode) -> None:
         raise RuntimeError(
             f"backward has already run through this graph, and what {node.op.name} had saved is "
             "freed; call the first backward with retain_graph=True to run it again"
+        )
+    if node.saved is LOST:
+        raise RuntimeError(
+            f"{node.op.name} returned its argument or a view of it, and that memory was then "
+            "written in place while recording: no gradient is known for what it holds now; return "
+            f"a clone() from {node.op.name}.forward, or write to a clone()"
         )
     versions = node.versions
     for i in range(0, len(versions), 2):

@@ -40,6 +40,9 @@ BOUND = _Bound()
 # Those that stand beside a float tensor as they are.
 NUMBERS = frozenset({float, int})
 
+# What a kernel raises about its arguments; OverflowError for a number that the dtype cannot hold.
+KERNEL_ERRORS = (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError)
+
 # What ops of a class of dtypes take: kinds, where "f" is also bfloat16, words, and the remedy.
 _TAKEN = {
     "float": ("f", "float16, bfloat16, float32 or float64", "astype('float32')"),
@@ -229,8 +232,11 @@ def _to_dtype(op: Op, param: Param, tensor: Tensor | None, dtype: DType) -> Tens
     if tensor is None or (param.type == "Tensor|Scalar" and is_number(tensor.data)):
         return tensor
     if is_number(tensor.data):
-        array = tensor.place.backend.from_host(np.asarray(tensor.data, dtype), tensor.place.index)
-        return Tensor(array, tensor.place)
+        try:
+            host = np.asarray(tensor.data, dtype)
+        except OverflowError as error:
+            raise OverflowError(f"{op.name}: {param.name}: {error}") from None
+        return Tensor(tensor.place.backend.from_host(host, tensor.place.index), tensor.place)
     if tensor.data.dtype == dtype:
         return tensor
     cast: Tensor = FUNCTIONS["cast"](tensor, dtype)
@@ -257,7 +263,7 @@ def explain(op: Op, error: Exception, tensors: tuple[Any, ...]) -> Exception:
     """The error of a kernel, with the op and what it was given in front."""
     params = [p.name for p in op.params if p.is_tensor]
     given = ", ".join(f"{name}: {_described(t)}" for name, t in zip(params, tensors, strict=True))
-    kind = type(error) if type(error) in (ValueError, TypeError, IndexError) else ValueError
+    kind = type(error) if type(error) in KERNEL_ERRORS[:-1] else ValueError
     return kind(f"{op.name}({given}): {error}")
 
 

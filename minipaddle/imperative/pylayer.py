@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from minipaddle.imperative.autograd import no_grad
-from minipaddle.imperative.grad_node import ListNode, OutputNode, grad_state
+from minipaddle.imperative.grad_node import AccumulationNode, ListNode, OutputNode, grad_state
 from minipaddle.imperative.tensor import Tensor
+from minipaddle.imperative.view import follow_parent
 from minipaddle.ops.op import Backward, Namespace, Op, Saved, namespace
 
 
@@ -141,11 +142,15 @@ class PyLayer:
         inputs = list(_tensors((*args, *kwargs.values())))
         if not grad_state.recording or all(t.edge is None for t in inputs):
             return returned
-        given = set(map(id, inputs))
+        met = set(map(id, inputs))
         items = list(returned) if isinstance(returned, (list, tuple)) else [returned]
         for i, item in enumerate(items):
-            if id(item) in given:  # an argument handed back keeps the edge it has
+            if not isinstance(item, Tensor):
+                continue
+            # An argument, and a leaf from elsewhere, keeps the edge it has.
+            if id(item) in met or item.edge.__class__ is AccumulationNode:
                 items[i] = _alias(item)
+            met.add(id(item))
         results = [t for t in items if isinstance(t, Tensor) and id(t) not in context._constants]
         results = [t for t in results if t.data.dtype.kind not in "biu"]
         if results:
@@ -168,7 +173,8 @@ def _record(
     context._shapes = [t.data.shape for t in inputs]
     for i, tensor in enumerate(results):
         tensor.edge = OutputNode(node, i, tensor.data)
-        tensor.origin = None  # backward says what it came from, also where it is a view
+        if tensor.origin is not None:  # a view: its gradient is backward's, whatever made it
+            tensor.origin = (tensor.origin[0], None, (), None)
 
 
 def _op(cls: type[PyLayer]) -> Op:
@@ -234,7 +240,7 @@ def _check_gradient(cls: type[PyLayer], i: int, gradient: Any, shape: tuple[int,
 
 def _alias(tensor: Tensor) -> Tensor:
     alias = Tensor(tensor.data, tensor.place)
-    alias.version = tensor.version
+    follow_parent(alias, tensor, None)
     return alias
 
 

@@ -30,7 +30,8 @@ class Tensor(DeclaredMethods):
         edge: Where its gradient flows, or None.
         version: ``[writes, views]``: number of in-place writes, and weak references to the views;
             one cell for a tensor and all that share its memory.
-        origin: For a view, the tensor it was made from, the op and its attributes; else None.
+        origin: For a view, the tensor it was made from, the op, its attributes, and which of a
+            list of results it is; else None.
 
     Example:
         >>> import minipaddle as paddle
@@ -50,7 +51,7 @@ class Tensor(DeclaredMethods):
         self.edge = edge
         self.leaf: AccumulationNode | None = None
         self.version: list[Any] = [0, 0]
-        self.origin: tuple[Tensor, Any, tuple[Any, ...]] | None = None
+        self.origin: tuple[Tensor, Any, tuple[Any, ...], int | None] | None = None
         self._name: str | None = None
 
     @property

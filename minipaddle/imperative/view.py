@@ -15,7 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.imperative.grad_node import AccumulationNode, grad_state
+from minipaddle.imperative.grad_node import (
+    LOST,
+    UNCHANGED,
+    AccumulationNode,
+    Edge,
+    GradNode,
+    grad_state,
+)
 from minipaddle.imperative.operand import BOUND, FUNCTIONS, is_number
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import Op
@@ -23,13 +30,20 @@ from minipaddle.ops.op import Op
 _PRUNE = 64  # references to views that are gone are dropped once in so many
 
 
-def follow_parent(view: Tensor, parent: Tensor, op: Op | None, attributes: tuple[Any, ...]) -> None:
+def follow_parent(
+    view: Tensor,
+    parent: Tensor,
+    op: Op | None,
+    attributes: tuple[Any, ...] = (),
+    index: int | None = None,
+) -> None:
     """Makes ``view``, which shares the memory of ``parent``, share its version and its writes.
 
-    ``op`` is what made it, with its attributes; None for one of a list of results.
+    ``op`` is what made it, with its attributes, and ``index`` which of a list of results it is.
+    None for ``op`` says that it cannot be made anew: a PyLayer handed out its argument.
     """
     cell = view.version = parent.version
-    view.origin = (parent, op, attributes)
+    view.origin = (parent, op, attributes, index)
     if not cell[1]:
         cell[1] = []
     views = cell[1]
@@ -45,16 +59,33 @@ def follow_write(written: Tensor) -> None:
     if all(tensor.edge is None for tensor in (*line, *views)):
         return
     for child, parent in itertools.pairwise(line):
-        _, op, attributes = child.origin  # type: ignore[misc]
+        _, op, attributes, _ = child.origin  # type: ignore[misc]
         put_back = op.put_back
         parent.edge = put_back(BOUND, parent, child, *attributes).edge
     current = set(map(id, line))
+    made: dict[Any, list[Tensor]] = {}
     for view in views:
         if id(view) in current or view.origin is None or id(view.origin[0]) not in current:
             continue
-        parent, op, attributes = view.origin
-        view.edge = None if op is None else FUNCTIONS[op.name](parent, *attributes).edge
+        view.edge = _edge_anew(view, made)
         current.add(id(view))
+
+
+def _edge_anew(view: Tensor, made: dict[Any, list[Tensor]]) -> Edge | None:
+    """What the edge of a view is after a write; ``made`` keeps lists of views made once."""
+    parent, op, attributes, index = view.origin  # type: ignore[misc]
+    if op is None:
+        node: Any = view.edge
+        return GradNode(
+            node.op, view.place, view.data, LOST, (UNCHANGED, 0), (), (parent.edge, node)
+        )
+    if index is None:
+        edge: Edge | None = FUNCTIONS[op.name](parent, *attributes).edge
+        return edge
+    key = (id(parent), op.name, attributes)
+    if key not in made:
+        made[key] = FUNCTIONS[op.name](parent, *attributes)
+    return made[key][index].edge
 
 
 def _line(tensor: Tensor) -> list[Tensor]:
@@ -93,7 +124,7 @@ def check_inplace(op: Op, x: Tensor, others: tuple[Any, ...]) -> None:
     if all(t.edge is None for t in (*line, *tensors)):
         return
     for tensor in line[:-1]:
-        _, maker, _ = tensor.origin  # type: ignore[misc]
+        maker = tensor.origin[1]  # type: ignore[index]
         if maker is None or maker.put_back is None:
             raise ValueError(
                 f"{op.name}_: {tensor.name} {_kind(maker)}, and cannot be changed in place while "
@@ -103,7 +134,9 @@ def check_inplace(op: Op, x: Tensor, others: tuple[Any, ...]) -> None:
 
 def _kind(maker: Op | None) -> str:
     if maker is None:
-        return "is one of several views made together"
+        return "is what a PyLayer made of its argument, with a gradient of its own"
+    if maker.list_output:
+        return f"is one of several views made together by {maker.name}"
     return f"is a view made by {maker.name}, which has no rule to put a change back"
 
 

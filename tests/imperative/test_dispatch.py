@@ -7,6 +7,7 @@ import traceback
 import numpy as np
 import pytest
 
+import minipaddle as paddle
 from minipaddle.imperative.autograd import intercept, is_grad_enabled, no_grad
 from minipaddle.imperative.dispatch import bound
 from minipaddle.imperative.functions import elementwise, linalg
@@ -245,3 +246,25 @@ def test_a_large_chain_of_small_ops_keeps_no_operand_alive():
         out = add(out, 1.0)
     assert out.edge.saved == ()
     out.backward()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.sum(),
+        lambda x: x.sum(0),
+        lambda x: x.nansum(),
+        lambda x: paddle.concat([x, -x]).var(),
+        lambda x: x.norm(),
+        lambda x: x.prod(),
+        lambda x: x.cumsum(1)[:, 1],
+        lambda x: x @ x,
+        lambda x: x.dist(-x),
+        lambda x: paddle.nn.functional.linear(x, x),
+        lambda x: paddle.nn.functional.mse_loss(x, -x),
+        lambda x: paddle.nn.functional.mse_loss(x, -x, "none"),
+    ],
+)
+def test_what_is_too_large_for_a_half_type_is_infinite_without_a_warning(call):
+    x = to_tensor(np.full((2, 2), 6e4, "float16"))
+    assert np.isinf(call(x).numpy()).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import minipaddle as paddle
 from minipaddle.device.dtype import as_dtype, bfloat16, set_default_dtype
 from minipaddle.imperative.autograd import no_grad
 from minipaddle.imperative.functions.elementwise import (
@@ -325,3 +326,27 @@ def test_what_is_no_index():
     for outside in (2, -3, (0, 3), (0, 0, 0)):
         with pytest.raises(IndexError, match=r"\[2, 3\]"):
             x[outside]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x + 300,
+        lambda x: 300 - x,
+        lambda x: x.multiply_(300),
+        lambda x: paddle.bitwise_and(x, 300),
+        lambda x: paddle.where(x > 0, x, 300),
+        lambda x: x.__setitem__(0, 300),
+        lambda x: paddle.masked_fill(x, x > 0, 300),
+        lambda x: x.__setitem__(x > 0, 300),
+        lambda x: x.__setitem__(to_tensor([0]), 300),
+        lambda x: paddle.where_(x > 5, x, 300),
+        lambda x: paddle.full_like(x, 300),
+    ],
+)
+def test_a_number_that_the_dtype_cannot_hold_is_refused_by_name(call):
+    x = to_tensor(np.ones(2, "int8"))
+    with pytest.raises(OverflowError, match=r"^\w+(: \w+|\(.*300.*\)): .*out of bounds for int8"):
+        call(x)
+    assert x.tolist() == [1, 1]
+    assert x.inplace_version == 0

@@ -228,3 +228,69 @@ def test_a_dropped_call_is_freed_at_once(place):
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+class Ten(PyLayer):
+    """Hands out its argument, or a view of it, with ten times the gradient."""
+
+    @staticmethod
+    def forward(ctx, x, index):
+        return x if index is None else x[index]
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 10.0
+
+
+@pytest.mark.parametrize("index", [None, slice(None)])
+def test_memory_that_was_handed_out_is_not_written_with_wrong_gradients(index, place):
+    x, w = leaf([1.0, 2.0], place), leaf([3.0, 4.0], place)
+    base = x * 1.0
+    out = Ten.apply(base, index)
+    with pytest.raises(ValueError, match=r"add_: \w+ is what a PyLayer made of its argument"):
+        out.add_(w)
+    with pytest.raises(ValueError, match=r"view of \w+ is a leaf"):
+        Ten.apply(x, index).add_(w)
+    base.add_(w)
+    with pytest.raises(RuntimeError, match="Ten returned its argument or a view of it"):
+        out.sum().backward()
+    with pytest.raises(RuntimeError, match="Ten returned its argument or a view of it"):
+        paddle.grad(out.sum(), [w])
+    base.sum().backward()
+    assert (x.grad.tolist(), w.grad.tolist()) == ([1.0, 1.0], [1.0, 1.0])
+
+
+def test_one_tensor_returned_twice_is_two_results(place):
+    class Two(PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 2.0
+            return y, y
+
+        @staticmethod
+        def backward(ctx, first, second):
+            return first + second * 100.0
+
+    x = leaf([1.0], place)
+    first, second = Two.apply(x)
+    (first * 3.0 + second * 5.0).backward()
+    assert x.grad.tolist() == [503.0]
+
+
+def test_a_leaf_from_elsewhere_that_is_returned_stays_a_leaf(place):
+    weight, x = leaf([1.0], place), leaf([3.0], place)
+
+    class Swap(PyLayer):
+        @staticmethod
+        def forward(ctx, x):
+            return weight
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 7.0
+
+    out = Swap.apply(x)
+    assert weight.is_leaf
+    assert out is not weight
+    (out + weight * 2.0).backward()
+    assert (x.grad.tolist(), weight.grad.tolist()) == ([7.0], [2.0])

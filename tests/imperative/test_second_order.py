@@ -143,3 +143,14 @@ def test_recorded_gradients_are_tensors_of_their_own() -> None:
     assert (gb.item(), seed.item()) == (5.0, 5.0)
     gb.backward()
     assert seed.grad.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("function", [lambda x: x.std(1), lambda x: x.norm(2, 1)])
+def test_nothing_flows_in_any_order_where_a_root_is_zero(function, place):
+    x = paddle.to_tensor([[0.0, 0.0, 0.0], [1.0, 2.0, 4.0]], "float64", place, stop_gradient=False)
+    (slope,) = paddle.grad(function(x).sum(), [x], create_graph=True)
+    weights = paddle.to_tensor([[1.0, -2.0, 3.0]], "float64", place)
+    (curvature,) = paddle.grad((slope * weights).sum(), [x])
+    assert not slope.numpy()[0].any()
+    assert not curvature.numpy()[0].any()
+    assert curvature.numpy()[1].all()

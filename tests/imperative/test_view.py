@@ -183,3 +183,22 @@ def test_views_that_are_gone_are_forgotten(place):
     del view
     assert gone() is None
     gc.enable()
+
+
+@pytest.mark.parametrize("make", [lambda x: x.split(2), lambda x: x.unbind()])
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_write_to_the_base_reaches_views_made_together(make, recorded, place):
+    x, w = leaf((2, 3), place), leaf((2, 3), place, 1)
+    base = x * 1.0 if recorded else x.detach() * 1.0
+    first, second = make(base)
+    base.add_(w)
+    right = make(x + w)
+    for found, expected in zip((first, second), right, strict=True):
+        same(gradients((found * found).sum(), w), gradients((expected * expected).sum(), w))
+    assert second.edge.edges == first.edge.edges  # the op was recorded once for both
+
+
+def test_one_of_several_views_made_together_is_not_written(place):
+    first, _ = (leaf((2, 3), place) * 1.0).unbind()
+    with pytest.raises(ValueError, match="one of several views made together by unbind"):
+        first.add_(1.0)

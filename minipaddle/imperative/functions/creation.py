@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minipaddle.device.backend import current_place
-from minipaddle.device.dtype import as_dtype
+from minipaddle.device.backend import Place, current_place
+from minipaddle.device.dtype import DType, as_dtype
 from minipaddle.imperative.operand import Ints, int_list
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import get_op
@@ -17,6 +17,14 @@ def lengths_of(shape: Ints) -> tuple[int, ...]:
     if any(n < 0 for n in lengths):
         raise ValueError(f"shape must have no negative length; got {list(lengths)}")
     return lengths
+
+
+def filled(name: str, place: Place, shape: tuple[int, ...], value: Any, dtype: DType) -> Tensor:
+    """A tensor of one number, for the function ``name``, which an error of the number names."""
+    try:
+        return Tensor(get_op("full").kernels[place](shape, value, dtype), place)
+    except OverflowError as error:
+        raise OverflowError(f"{name}: fill_value: {error}") from None
 
 
 def full(shape: Ints, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
@@ -43,8 +51,7 @@ def full(shape: Ints, fill_value: Any, dtype: Any = None, name: str | None = Non
     place = current_place()
     value = fill_value.numpy().item() if isinstance(fill_value, Tensor) else fill_value
     dtype = "bool" if dtype is None and isinstance(value, bool) else dtype
-    array = get_op("full").kernels[place](lengths_of(shape), value, as_dtype(dtype))
-    return Tensor(array, place)
+    return filled("full", place, lengths_of(shape), value, as_dtype(dtype))
 
 
 def zeros(shape: Ints, dtype: Any = None, name: str | None = None) -> Tensor:

@@ -12,10 +12,9 @@ import numpy as np
 
 from minipaddle.device.backend import current_place
 from minipaddle.device.dtype import as_dtype
-from minipaddle.imperative.functions.creation import full
+from minipaddle.imperative.functions.creation import filled, full
 from minipaddle.imperative.operand import Ints
 from minipaddle.imperative.tensor import Tensor
-from minipaddle.ops.op import get_op
 
 
 def _placed(host: Any, dtype: Any) -> Tensor:
@@ -212,9 +211,7 @@ def full_like(x: Tensor, fill_value: Any, dtype: Any = None, name: str | None = 
         [7, 7]
     """
     element = x.dtype if dtype is None else as_dtype(dtype)
-    return Tensor(
-        get_op("full").kernels[x.place](x.data.shape, _number(fill_value), element), x.place
-    )
+    return filled("full_like", x.place, x.data.shape, _number(fill_value), element)
 
 
 def zeros_like(x: Tensor, dtype: Any = None, name: str | None = None) -> Tensor:

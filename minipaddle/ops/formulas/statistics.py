@@ -41,12 +41,17 @@ def var_grad(
     return (_deviations(F, x, F.multiply(out_grad, 2.0), axis, divisor),)
 
 
+def _quotient(F: Any, a: Any, b: Any) -> Any:
+    """``a / b``, and 0 in this and all derivatives where b is 0: nothing flows there."""
+    return F.multiply(F.divide(a, not_zero(F, b)), number(F, F.not_equal(b, 0.0), b))
+
+
 @formula
 def std_grad(
     F: Any, x: Any, out: Any, out_grad: Any, axis: Any, unbiased: bool, keepdim: bool
 ) -> tuple[Any, ...]:
     divisor = _count(x, out_grad) - unbiased
-    return (_deviations(F, x, F.divide(out_grad, not_zero(F, out)), axis, divisor),)
+    return (_deviations(F, x, _quotient(F, out_grad, out), axis, divisor),)
 
 
 @formula
@@ -57,7 +62,7 @@ def norm_grad(
     total, g = (kept(F, value, tuple(x.shape), axis) for value in (out, out_grad))
     sign = F.sign(x)
     if order == 2:
-        return (F.multiply(x, F.divide(g, not_zero(F, total))),)
+        return (F.multiply(x, _quotient(F, g, total)),)
     if order == 0:
         return (F.multiply(sign, F.multiply(g, 0.0)),)
     if order == 1:

@@ -64,6 +64,11 @@ def quiet(function: Callable[..., R], *args: Any) -> R:
             return function(*args)
 
 
+def narrowed(x: Array, dtype: Any) -> Array:
+    """``x`` in a type that may be narrower: what is too large for it becomes infinite."""
+    return x if x.dtype == dtype else quiet(x.astype, dtype)
+
+
 def blocks(shape: tuple[int, ...], itemsize: int, threads: int = 1) -> Iterator[Block]:
     """Cuts an array of ``shape`` into pieces of about BLOCK_BYTES, in memory order.
 

@@ -52,7 +52,7 @@ def _masked_fill(out: Array, x: Array, mask: Array, value: Array) -> None:
 
 
 def _typed(number: Any, dtype: Any) -> Array:
-    return number if isinstance(number, np.ndarray) else quiet(np.asarray(number).astype, dtype)
+    return number if isinstance(number, np.ndarray) else quiet(np.asarray, number, dtype)
 
 
 @kernel("select", "cpu")

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, is_half
-from minipaddle.ops.kernels.cpu.block import Into, quiet
+from minipaddle.ops.kernels.cpu.block import Into, narrowed, quiet
 from minipaddle.ops.op import Array, kernel
 
 # Up to here a type holds every whole number.
@@ -23,7 +23,7 @@ _FEW = 2**14  # below so many multiplications a look at all the elements does no
 def _product(x: Array, y: Array, into: Array | None = None) -> Array:
     """``x @ y`` for arrays of rank two and more; NumPy itself is slow and inexact on half types."""
     if is_half(x.dtype):
-        product = np.matmul(x.astype(FLOAT32), y.astype(FLOAT32)).astype(x.dtype)
+        product = narrowed(np.matmul(x.astype(FLOAT32), y.astype(FLOAT32)), x.dtype)
         if into is None:
             return product
         np.copyto(into, product)
@@ -102,7 +102,7 @@ def _rows(x: Array) -> Array:
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     if is_half(x.dtype):  # the bias joins before the only rounding
         wide = [None if a is None else a.astype(FLOAT32) for a in (x, weight, bias)]
-        return linear(*wide).astype(x.dtype)
+        return narrowed(linear(*wide), x.dtype)
     if x.ndim == 0 or weight.ndim != 2 or x.shape[-1] != weight.shape[0]:
         raise ValueError(
             "x must have shape [..., in] and weight [in, out], with the same number of features in"
@@ -140,7 +140,7 @@ def linear_grad(
 
 def _column_sums(x: Array, into: Array | None) -> Array:
     if is_half(x.dtype):
-        sums = np.add.reduce(x, axis=0, dtype=FLOAT32).astype(x.dtype)
+        sums = narrowed(np.add.reduce(x, axis=0, dtype=FLOAT32), x.dtype)
         if into is None:
             return sums
         np.copyto(into, sums)
@@ -180,7 +180,7 @@ def _diagonal(x: Array, offset: int, axis1: int, axis2: int) -> Array:
 @kernel("dist", "cpu")
 def dist(x: Array, y: Array, p: float = 2.0) -> Array:
     if is_half(x.dtype):
-        return dist(x.astype(FLOAT32), y.astype(FLOAT32), p).astype(x.dtype)
+        return narrowed(dist(x.astype(FLOAT32), y.astype(FLOAT32), p), x.dtype)
     apart = np.subtract(x, y).reshape(-1)
     if p == 0:
         return np.asarray(np.count_nonzero(apart), x.dtype)
@@ -208,6 +208,6 @@ def _norm(sizes: Array, p: float) -> Any:
 @kernel("signed_power", "cpu")
 def signed_power(x: Array, exponent: float) -> Array:
     if is_half(x.dtype):
-        return signed_power(x.astype(FLOAT32), exponent).astype(x.dtype)
+        return narrowed(signed_power(x.astype(FLOAT32), exponent), x.dtype)
     power = quiet(np.power, np.abs(x), exponent)
     return np.asarray(np.where(x == 0, x, np.copysign(power, x)))

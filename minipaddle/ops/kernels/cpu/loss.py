@@ -8,7 +8,7 @@ import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
 from minipaddle.ops.axes import normal_axis
-from minipaddle.ops.kernels.cpu.block import Block, Into, for_each_block, home
+from minipaddle.ops.kernels.cpu.block import Block, Into, for_each_block, home, narrowed
 from minipaddle.ops.op import Array, kernel
 
 
@@ -16,7 +16,7 @@ from minipaddle.ops.op import Array, kernel
 def mse_loss(input: Array, label: Array, reduction: str = "mean") -> Array:
     if is_half(input.dtype):
         loss = mse_loss(input.astype(FLOAT32), label.astype(FLOAT32), reduction)
-        return loss.astype(input.dtype)
+        return narrowed(loss, input.dtype)
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction must be 'mean', 'sum' or 'none'; got {reduction!r}")
     difference = np.asarray(np.subtract(input, label))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, Into, blockwise, quiet
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, Into, blockwise, narrowed, quiet
 from minipaddle.ops.kernels.cpu.fold import (
     Axis,
     Part,
@@ -53,7 +53,7 @@ def sum(x: Array, axis: Axis = None, dtype: Any = None, keepdim: bool = False) -
     if dtype is None and x.itemsize >= 4 and x.dtype.kind == "f" and x.nbytes <= BLOCK_BYTES:
         return np.asarray(quiet(np.add.reduce, x, axis, None, None, keepdim), order="C")
     x = _converted(x, dtype)
-    return _total(x, axis, keepdim).astype(x.dtype, copy=False)
+    return narrowed(_total(x, axis, keepdim), x.dtype)
 
 
 @kernel("mean", "cpu")
@@ -77,7 +77,7 @@ def nansum(x: Array, axis: Axis = None, dtype: Any = None, keepdim: bool = False
     def part(block: Array) -> Array:
         return sum_part(np.where(np.isnan(block), block.dtype.type(0), block))
 
-    return fold(x, axis, keepdim, part, sum_join).astype(x.dtype, copy=False)
+    return narrowed(fold(x, axis, keepdim, part, sum_join), x.dtype)
 
 
 @kernel("nanmean", "cpu")
@@ -95,7 +95,7 @@ def nanmean(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
 def prod(x: Array, axis: Axis = None, keepdim: bool = False, dtype: Any = None) -> Array:
     x = _converted(x, dtype)
     out = _reduce(np.multiply, x, axis, keepdim, product_part)
-    return out.astype(x.dtype, copy=False)
+    return narrowed(out, x.dtype)
 
 
 def _divide(out: Array, x: Array, y: Array) -> None:

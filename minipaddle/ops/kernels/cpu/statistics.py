@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.cpu.block import Into, blockwise, quiet
+from minipaddle.ops.kernels.cpu.block import Into, blockwise, narrowed, quiet
 from minipaddle.ops.kernels.cpu.fold import (
     Axis,
     Part,
@@ -39,7 +39,7 @@ def logsumexp(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
         top = np.zeros(kept, compute_dtype(x.dtype))
     out = fold(x, axis, keepdim, _exponentials, sum_join, (top,))
     out = np.asarray(np.add(quiet(np.log, out), top.reshape(out.shape)))
-    return out.astype(x.dtype, copy=False)
+    return narrowed(out, x.dtype)
 
 
 def _exponentials(block: Array, top: Array) -> Array:
@@ -94,7 +94,7 @@ def _squares(block: Array, mean: Array) -> Array:
 
 @kernel("var", "cpu")
 def var(x: Array, axis: Axis = None, unbiased: bool = True, keepdim: bool = False) -> Array:
-    return _variance(x, axis, unbiased, keepdim).astype(x.dtype, copy=False)
+    return narrowed(_variance(x, axis, unbiased, keepdim), x.dtype)
 
 
 @kernel("std", "cpu")
@@ -154,12 +154,12 @@ def norm(x: Array, p: Any = None, axis: Axis = None, keepdim: bool = False) -> A
         if not _count(x, axis):
             raise ValueError(f"no element has no norm of order {p}; axis {axis} has length 0")
         out = fold(x, axis, keepdim, _powers(None, ufunc_part(ufunc)), ufunc_join(ufunc))
-        return out.astype(x.dtype, copy=False)
+        return narrowed(out, x.dtype)
     part = square_sum_part if order == 2 else _powers(order, sum_part)
     out = fold(x, axis, keepdim, part, sum_join)
     if order not in (0, 1):
         out = np.asarray(np.sqrt(out) if order == 2 else quiet(np.power, out, 1 / order))
-    return out.astype(x.dtype, copy=False)
+    return narrowed(out, x.dtype)
 
 
 def _powers(order: float | None, then: Part) -> Part:
