@@ -37,7 +37,7 @@ ORDER = {
                         "activation", "lerp", "elementwise", "math", "arithmetic", "rectifier",
                         "softmax", "shape", "rearrange", "cumulative", "reduction", "statistics",
                         "update", "embedding", "random", "loss", "pointwise_loss", "normalization",
-                        "indexing", "ordering"],
+                        "indexing", "ordering", "linalg"],
     "ops.kernels.gpu": ["launch"],
     "imperative": ["flat_buffer", "selected_rows", "grad_node", "creation_order", "printing",
                    "declared_methods", "tensor", "operand", "view", "bound_source", "dispatch",
