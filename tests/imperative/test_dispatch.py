@@ -268,3 +268,18 @@ def test_a_large_chain_of_small_ops_keeps_no_operand_alive():
 def test_what_is_too_large_for_a_half_type_is_infinite_without_a_warning(call):
     x = to_tensor(np.full((2, 2), 6e4, "float16"))
     assert np.isinf(call(x).numpy()).all()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.cumprod(1),
+        lambda x: x.logcumsumexp(1),
+        lambda x: paddle.nn.functional.embedding(to_tensor([0, 0, 0]), x),
+    ],
+)
+def test_a_gradient_too_large_for_a_half_type_comes_without_a_warning(call):
+    x = to_tensor(np.full((2, 2), 6e4, "float16"), stop_gradient=False)
+    out = call(x)
+    out.backward(paddle.full_like(out, 6e4))
+    assert not np.isfinite(x.grad.numpy()).all()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minipaddle.device.dtype import FLOATS, compute_dtype
-from minipaddle.ops.kernels.cpu.block import Into, quiet, share_out
+from minipaddle.ops.kernels.cpu.block import Into, narrowed, quiet, share_out
 from minipaddle.ops.kernels.cpu.fold import Group, as_middle, axes_of, groups
 from minipaddle.ops.op import Array, kernel
 
@@ -152,7 +152,7 @@ def cumprod_grad(
         sums[:, first:] *= products[o, m.start + first - 1 : m.stop - 1, i]
 
     grad = _recurrence(out_grad, dim, ratio, scale)
-    return (grad.astype(x.dtype, copy=False).reshape(x.shape),)
+    return (narrowed(grad, x.dtype).reshape(x.shape),)
 
 
 @kernel("logcumsumexp_grad", "cpu")
@@ -177,4 +177,4 @@ def logcumsumexp_grad(
         sums *= np.exp(values[o, m, i] - np.where(np.isneginf(total), 0.0, total))
 
     grad = _recurrence(out_grad, axis, ratio, scale)
-    return (grad.astype(x.dtype, copy=False).reshape(x.shape),)
+    return (narrowed(grad, x.dtype).reshape(x.shape),)

@@ -13,7 +13,7 @@ import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
 from minipaddle.ops.declaration import Rows
-from minipaddle.ops.kernels.cpu.block import Into, quiet
+from minipaddle.ops.kernels.cpu.block import Into, narrowed, quiet
 from minipaddle.ops.kernels.cpu.ufunc import widened
 from minipaddle.ops.op import Array, kernel
 
@@ -86,7 +86,7 @@ def embedding_lookup_grad(
     if home is not None and not direct:
         home[...] = total
         total = home
-    return (total.astype(out_grad.dtype, copy=False),)
+    return (narrowed(total, out_grad.dtype),)
 
 
 @kernel("scatter_rows", "cpu")
@@ -96,7 +96,7 @@ def scatter_rows(index: Array, x: Array, height: int, padding_idx: int | None = 
     _check_ids(index, height)
     shape = (height, *x.shape[index.ndim :])
     total = _summed(*_listed(index, x), shape, _padding(padding_idx, height), None)
-    return total.astype(x.dtype, copy=False)
+    return narrowed(total, x.dtype)
 
 
 def _listed(ids: Array, rows: Array) -> tuple[Array, Array]:
