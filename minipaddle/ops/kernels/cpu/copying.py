@@ -14,18 +14,21 @@ from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise
 from minipaddle.ops.op import Array
 
 _TILE = 64
+_SMALL = BLOCK_BYTES // 16  # bytes that any cache holds
 _LINE = 64  # bytes of a cache line
 
 
 def copied(x: Array) -> Array:
     """A copy of ``x``, C-contiguous."""
+    if x.nbytes <= _SMALL:
+        return np.array(x, order="C")
     return blockwise(copy_into, [x])
 
 
 def copy_into(out: Array, x: Array) -> None:
     """Writes ``x`` over ``out``, of the same shape."""
     near = _nearest_axis(x)
-    if x.nbytes <= BLOCK_BYTES // 16 or near == x.ndim - 1 or abs(x.strides[-1]) < _LINE:
+    if x.nbytes <= _SMALL or near == x.ndim - 1 or abs(x.strides[-1]) < _LINE:
         np.copyto(out, x, casting="unsafe")
         return
     before, between = (slice(None),) * near, (slice(None),) * (x.ndim - near - 2)

@@ -103,16 +103,18 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     if is_half(x.dtype):  # the bias joins before the only rounding
         wide = [None if a is None else a.astype(FLOAT32) for a in (x, weight, bias)]
         return narrowed(linear(*wide), x.dtype)
-    if x.ndim == 0 or weight.ndim != 2 or x.shape[-1] != weight.shape[0]:
+    try:
+        _, wide = weight.shape
+        out = _product(x if x.ndim == 2 else _rows(x), weight)
+    except (ValueError, IndexError):
         raise ValueError(
             "x must have shape [..., in] and weight [in, out], with the same number of features in"
-        )
-    out = _product(_rows(x), weight)
+        ) from None
     if bias is not None:
-        if bias.shape != out.shape[1:]:
-            raise ValueError(f"bias must have one element a feature out, shape [{out.shape[1]}]")
+        if bias.shape != (wide,):
+            raise ValueError(f"bias must have one element a feature out, shape [{wide}]")
         np.add(out, bias, out=out)
-    return out if x.ndim == 2 else out.reshape(*x.shape[:-1], out.shape[-1])
+    return out if x.ndim == 2 else out.reshape(*x.shape[:-1], wide)
 
 
 @kernel("linear_grad", "cpu")

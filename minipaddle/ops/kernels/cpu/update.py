@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, is_half
-from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
+from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, quiet
 from minipaddle.ops.op import Array, kernel
 
 Part = tuple[Array, slice]
@@ -57,14 +57,16 @@ def _wide(grad: Array) -> Array:
 
 
 @kernel("sgd_", "cpu")
-@np.errstate(all="ignore")  # one with infinities must not warn between two writes
 def sgd_(params: list[Array], grad: Array, learning_rate: float) -> None:
+    quiet(_sgd, params, grad, learning_rate)  # infinities must not warn between two writes
+
+
+def _sgd(params: list[Array], grad: Array, learning_rate: float) -> None:
     for block, parts in _blocks(params):
         _subtract(parts, np.multiply(_wide(grad[block]), learning_rate))
 
 
 @kernel("adam_", "cpu")
-@np.errstate(all="ignore")
 def adam_(
     params: list[Array],
     grad: Array,
@@ -79,7 +81,18 @@ def adam_(
     # Kingma and Ba (2015), algorithm 1, with the bias corrections drawn into rate and epsilon.
     correction2 = math.sqrt(1 - beta2**step)
     rate = learning_rate * correction2 / (1 - beta1**step)
-    scaled_epsilon = epsilon * correction2
+    quiet(_adam, params, grad, (moment1, moment2), (beta1, beta2), rate, epsilon * correction2)
+
+
+def _adam(
+    params: list[Array],
+    grad: Array,
+    moments: tuple[Array, Array],
+    betas: tuple[float, float],
+    rate: float,
+    scaled_epsilon: float,
+) -> None:
+    (moment1, moment2), (beta1, beta2) = moments, betas
     for block, parts in _blocks(params):
         g, m, v = _wide(grad[block]), moment1[block], moment2[block]
         scratch = np.multiply(g, 1 - beta1)
