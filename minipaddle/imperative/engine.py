@@ -149,15 +149,16 @@ class _Run:
         if gradient is None:  # nothing has come, and nothing goes on
             self.send(node, (None,) * len(node.edges), [], ready)
             return
-        if node.__class__ is AccumulationNode:
+        kind = node.__class__
+        if kind is AccumulationNode:
             self.finish_leaf(node, gradient)
             return
         if node.hooks or node.retained is not None or self.targets is not None:
             gradient = self.observe(node, gradient)
-        if node.__class__ is OutputNode:
-            self.collect(node, gradient, ready)
-            return
-        if node.__class__ is ListNode:
+        if kind is not GradNode:
+            if kind is OutputNode:
+                self.collect(node, gradient, ready)
+                return
             gradient = self.completed(node, gradient)
         gradients = self.gradients(node, gradient)
         claimed = self.claimed
@@ -179,9 +180,10 @@ class _Run:
         uses, pending = self.uses, self.pending
         edge: Any
         for edge, part in zip(node.edges, gradients, strict=True):
-            if edge not in uses:
+            left = uses.get(edge)
+            if left is None:
                 continue
-            if edge in stored:
+            if stored and edge in stored:
                 uses[edge] = 0
                 edge.notify()
                 continue
@@ -190,8 +192,8 @@ class _Run:
                     part = self.fit(part, edge)
                 held = pending.get(edge)
                 pending[edge] = part if held is None else self.sum(edge, held, part)
-            left = uses[edge] = uses[edge] - 1
-            if left:
+            uses[edge] = left - 1
+            if left > 1:
                 continue
             if edge.__class__ is AccumulationNode and edge in pending:
                 self.finish_leaf(edge, pending.pop(edge))
@@ -275,9 +277,13 @@ class _Run:
             check_runnable(node)  # again: a hook may have written to a saved value
         fused, function, F = node.op.backward.table[node.place]  # type: ignore[union-attr]
         if fused:
-            uses = self.uses
-            wanted = tuple([edge in uses for edge in node.edges])
-            args = (*node.saved, gradient, *node.attributes, wanted, self.destinations(node))
+            edges = node.edges
+            wanted: tuple[bool, ...]
+            if len(edges) == 1 and edges[0].__class__ is not AccumulationNode:
+                wanted, into = (True,), None
+            else:
+                wanted, into = tuple(map(self.uses.__contains__, edges)), self.destinations(node)
+            args = (*node.saved, gradient, *node.attributes, wanted, into)
         else:
             args = (F, *node.saved, gradient, *node.attributes)
         try:
@@ -299,8 +305,15 @@ class _Run:
         With None for an input, the kernel makes an array. A leaf's hook could run a backward of its
         own between the kernel and the end of this node, so then there is no writing ahead.
         """
-        leaves = [edge for edge in node.edges if edge.__class__ is AccumulationNode]
-        if not leaves or self.targets is not None or any(leaf.hooks for leaf in leaves):
+        if self.targets is not None:
+            return None
+        leaves = False
+        for edge in node.edges:
+            if edge.__class__ is AccumulationNode:
+                if edge.hooks:
+                    return None
+                leaves = True
+        if not leaves:
             return None
         into: list[Array | None] = []
         for edge in node.edges:
