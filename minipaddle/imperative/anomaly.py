@@ -16,8 +16,8 @@ import numpy as np
 from minipaddle.device.backend import Place
 from minipaddle.device.dtype import FLOATS
 from minipaddle.device.flags import FlagValue, define_effect, define_flag
-from minipaddle.imperative.creation_order import results
-from minipaddle.imperative.grad_node import GradNode, grad_state, watch_everywhere
+from minipaddle.imperative.creation_order import recorded_nodes, results
+from minipaddle.imperative.grad_node import grad_state, watch_everywhere
 from minipaddle.imperative.gradient import forward_lines
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import Op
@@ -72,11 +72,8 @@ def _note_line(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """The watcher of anomaly mode."""
     if isinstance(op, Op):
         value = call(*args)
-        for result in results(value):
-            edge = getattr(result, "edge", None)
-            for node in (edge, *getattr(edge, "edges", ())[:1]):
-                if isinstance(node, GradNode):
-                    forward_lines.setdefault(node, _user_line())
+        for made in recorded_nodes(value):
+            forward_lines.setdefault(made, _user_line())
         return value
     node = grad_state.node
     try:

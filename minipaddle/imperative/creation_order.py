@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from minipaddle.device.flags import FlagValue, define_effect, define_flag
-from minipaddle.imperative.grad_node import GradNode, watch_everywhere
+from minipaddle.imperative.grad_node import GradNode, OutputNode, watch_everywhere
 
 _numbers: weakref.WeakKeyDictionary[GradNode, int] = weakref.WeakKeyDictionary()
 _next = itertools.count(1)
@@ -28,14 +28,23 @@ def results(value: Any) -> Iterator[Any]:
         yield value
 
 
+def recorded_nodes(value: Any) -> Iterator[GradNode]:
+    """The nodes that a recorded op made for its results, and the one that a list of them shares."""
+    for result in results(value):
+        edge = getattr(result, "edge", None)
+        if isinstance(edge, GradNode):
+            yield edge
+        if isinstance(edge, OutputNode):
+            (origin,) = edge.edges
+            assert isinstance(origin, GradNode)
+            yield origin
+
+
 def number_nodes(op: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """A watcher that numbers the nodes of recorded ops as they are made."""
     value = call(*args)
-    for result in results(value):
-        edge = getattr(result, "edge", None)
-        for node in (edge, *(edge.edges if edge.__class__ is not GradNode and edge else ())):
-            if isinstance(node, GradNode):
-                _numbers.setdefault(node, next(_next))
+    for node in recorded_nodes(value):
+        _numbers.setdefault(node, next(_next))
     return value
 
 

@@ -114,6 +114,17 @@ def test_a_gradient_that_is_not_finite_names_the_line(place):
     assert grad_state.interceptor is None
 
 
+@np.errstate(all="ignore")
+def test_an_op_recorded_before_has_no_line(place):
+    x = tensor([0.0, 1.0], place, stop_gradient=False)
+    before = x / x
+    with paddle.autograd.detect_anomaly():
+        out = before * 2.0
+        with pytest.raises(FloatingPointError, match="x_grad of divide_grad") as caught:
+            out.sum().backward()
+    assert not hasattr(caught.value, "__notes__")
+
+
 def test_a_saved_value_that_was_overwritten_names_the_line(place):
     x = tensor([1.0], place, stop_gradient=False)
     with paddle.autograd.detect_anomaly():
