@@ -8,7 +8,6 @@ from typing import Any
 
 from minipaddle.imperative.autograd import grad
 from minipaddle.imperative.functions.joining import stack
-from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.op import namespace
 
@@ -75,7 +74,7 @@ def hessian(ys: Tensor, xs: Tensors, batch_axis: int | None = None) -> Any:
         per = "" if batch_axis is None else " per batch entry"
         raise ValueError(f"ys must have one element{per}; got shape {ys.shape}")
     inputs = [xs] if isinstance(xs, Tensor) else list(xs)
-    slopes = _row(FUNCTIONS["sum"](ys), inputs)
+    slopes = _row(ys.sum(), inputs)
     rows = tuple(tuple(_blocks(slope, inputs, batch_axis)) for slope in slopes)
     return rows[0][0] if isinstance(xs, Tensor) else rows
 
@@ -87,7 +86,7 @@ def _blocks(y: Tensor, xs: list[Tensor], batch_axis: int | None) -> list[Tensor]
         if not lead or x.shape[:1] != lead:
             raise ValueError(f"batch sizes must agree; ys has shape {y.shape}, xs {x.shape}")
     inner = y.shape[len(lead) :]
-    flat = FUNCTIONS["reshape"](y, [*lead, math.prod(inner)])
+    flat = y.reshape([*lead, math.prod(inner)])
     parts = [flat[:, i].sum() if lead else flat[i] for i in range(math.prod(inner))]
     rows = [_row(part, xs) for part in parts]
     blocks = []
@@ -95,7 +94,7 @@ def _blocks(y: Tensor, xs: list[Tensor], batch_axis: int | None) -> list[Tensor]
         shape = [*lead, *inner, *x.shape[len(lead) :]]
         if rows:
             block = stack([row[i] for row in rows], len(lead))
-            blocks.append(FUNCTIONS["reshape"](block, shape))
+            blocks.append(block.reshape(shape))
         else:
             blocks.append(_zeros(x, shape))
     return blocks
