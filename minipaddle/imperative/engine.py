@@ -20,13 +20,13 @@ from minipaddle.imperative.grad_node import (
     Callback,
     Edge,
     GradNode,
-    ListNode,
     OutputNode,
     grad_state,
 )
 from minipaddle.imperative.gradient import (
     call_hooks,
     check_runnable,
+    completed,
     fit_gradient,
     saved_tensors,
 )
@@ -121,6 +121,8 @@ def intercepted(node: GradNode, function: Callable[..., Any], args: tuple[Any, .
 class _Run:
     """One walk over the graph, with arrays for gradients."""
 
+    on_tensors = False
+
     def __init__(self, retain_graph: bool, targets: Iterable[Edge] | None) -> None:
         self.retain_graph = retain_graph
         self.targets = None if targets is None else frozenset(targets)
@@ -159,7 +161,8 @@ class _Run:
             if kind is OutputNode:
                 self.collect(node, gradient, ready)
                 return
-            gradient = self.completed(node, gradient)
+            if not node.op.backward.takes_none:
+                gradient = completed(node, gradient, self.on_tensors)
         gradients = self.gradients(node, gradient)
         claimed = self.claimed
         if claimed:  # their gradient is in place: let them go before anything can wait
@@ -210,20 +213,6 @@ class _Run:
         self.uses[origin] -= 1
         if not self.uses[origin]:
             ready.append(origin)
-
-    def completed(self, node: ListNode, gradients: list[Any]) -> list[Any]:
-        """The gradients of all results, with zeros for those that none came to."""
-        if node.op.backward.takes_none:  # type: ignore[union-attr]
-            return gradients
-        full = namespace(node.place).full
-        return [
-            self.wrapped(node, full(shape, 0, dtype)) if gradient is None else gradient
-            for gradient, (shape, dtype) in zip(gradients, node.results, strict=True)
-        ]
-
-    def wrapped(self, node: Edge, array: Array) -> Any:
-        """An array in the form that this run's gradients have."""
-        return array
 
     def count_uses(self, starts: list[Edge], blocked: frozenset[Edge]) -> None:
         """Counts the edges to every node that takes part; refuses a graph that cannot run."""
@@ -363,8 +352,7 @@ class _Run:
 class _RecordedRun(_Run):
     """A walk with tensors for gradients, recorded in its turn: ``create_graph=True``."""
 
-    def wrapped(self, node: Edge, array: Array) -> Any:
-        return Tensor(array, node.place)
+    on_tensors = True
 
     def sum(self, node: Edge, a: Any, b: Any) -> Any:
         return BOUND.add(a, b)

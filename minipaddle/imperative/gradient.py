@@ -5,8 +5,9 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from minipaddle.imperative.grad_node import FREED, LOST, Edge, GradNode
+from minipaddle.imperative.grad_node import FREED, LOST, Edge, GradNode, ListNode
 from minipaddle.imperative.tensor import Tensor
+from minipaddle.ops.op import namespace
 
 # Where ops were called from, while anomaly mode is on.
 forward_lines: weakref.WeakKeyDictionary[GradNode, str] = weakref.WeakKeyDictionary()
@@ -42,6 +43,16 @@ def check_runnable(node: GradNode) -> None:
 def _called(node: GradNode) -> str:
     line = forward_lines.get(node)
     return "" if line is None else f"; {node.op.name} was called {line}"
+
+
+def completed(node: ListNode, gradients: list[Any], as_tensors: bool) -> list[Any]:
+    """The gradients of all results of ``node``, with zeros for those that none came to."""
+    found = list(gradients)
+    for i, (shape, dtype) in enumerate(node.results):
+        if found[i] is None:
+            zeros = namespace(node.place).full(shape, 0, dtype)
+            found[i] = Tensor(zeros, node.place) if as_tensors else zeros
+    return found
 
 
 def fit_gradient(F: Any, gradient: Any, shape: tuple[int, ...], edge: Edge) -> Any:

@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 
 from minipaddle.imperative.autograd import no_grad
 from minipaddle.imperative.grad_node import AccumulationNode, ListNode, OutputNode, grad_state
+from minipaddle.imperative.gradient import completed
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.imperative.view import follow_parent
-from minipaddle.ops.op import Backward, Namespace, Op, Saved, namespace
+from minipaddle.ops.op import Backward, Namespace, Op, Saved
 
 
 class PyLayerContext:
@@ -193,10 +194,9 @@ def _run_backward(
 ) -> list[Any]:
     node = context._node() if context._node is not None else None
     assert node is not None
-    grads = [
-        Tensor(g, node.place) if on_arrays and g is not None else g
-        for g in _materialized(context, node, out_grad, on_arrays)
-    ]
+    if context._materialize:
+        out_grad = completed(node, out_grad, not on_arrays)
+    grads = [Tensor(g, node.place) if on_arrays and g is not None else g for g in out_grad]
     returned = cls.backward(context, *grads)
     found = list(returned) if isinstance(returned, (list, tuple)) else [returned]
     if len(found) != len(context._shapes):
@@ -207,20 +207,6 @@ def _run_backward(
     for i, (gradient, shape) in enumerate(zip(found, context._shapes, strict=True)):
         _check_gradient(cls, i, gradient, shape)
     return [g.data if on_arrays and g is not None else g for g in found]
-
-
-def _materialized(
-    context: PyLayerContext, node: ListNode, out_grad: list[Any], on_arrays: bool
-) -> list[Any]:
-    if not context._materialize:
-        return out_grad
-    full = namespace(node.place).full
-    grads = list(out_grad)
-    for i, (shape, dtype) in enumerate(node.results):
-        if grads[i] is None:
-            zeros = full(shape, 0, dtype)
-            grads[i] = zeros if on_arrays else Tensor(zeros, node.place)
-    return grads
 
 
 def _check_gradient(cls: type[PyLayer], i: int, gradient: Any, shape: tuple[int, ...]) -> None:
