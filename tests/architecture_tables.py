@@ -30,7 +30,7 @@ LAYERS = {
 ORDER = {
     "device": ["flags", "parallel_env", "dtype", "generator", "dlpack", "backend",
                "rng_state", "build", "selection", "cpu", "gpu"],
-    "ops": ["declaration", "axes", "op", "schema", "formulas", "kernels"],
+    "ops": ["declaration", "axes", "loading", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "gpu"],
     "ops.formulas": ["elementwise", "arithmetic", "math", "rectifier", "cumulative", "reduction",
                      "statistics"],
@@ -39,7 +39,12 @@ ORDER = {
                         "softmax", "shape", "rearrange", "cumulative", "reduction", "statistics",
                         "update", "embedding", "random", "loss", "pointwise_loss", "normalization",
                         "indexing", "ordering", "linalg", "search"],
-    "ops.kernels.gpu": ["launch"],
+    "ops.kernels.gpu": ["layout", "source", "launch", "elementwise", "arithmetic", "math",
+                        "comparison", "activation", "rectifier", "pointwise_loss", "selection",
+                        "fold", "reduction", "statistics", "softmax", "normalization", "loss",
+                        "cumulative", "update", "lerp", "creation", "shape", "rearrange",
+                        "joining", "padding", "linalg", "indexing", "embedding", "ordering",
+                        "search", "random"],
     "imperative": ["flat_buffer", "selected_rows", "grad_node", "creation_order", "printing",
                    "declared_methods", "tensor", "operand", "view", "bound_source", "dispatch",
                    "functions", "gradient", "engine", "autograd", "interchange", "execution",
@@ -92,6 +97,7 @@ OPTIONAL_EXTRAS = {"ml_dtypes", "mpi4py"}  # imported where they are first neede
 # Exceptions, each with its reason: "file:qualified name" -> reason.
 LOCAL_IMPORTS: dict[str, str] = {
     "device/backend.py:get_backend": "importlib.metadata costs 20 ms; only unknown names need it",
+    "device/gpu.py:_found": "CuPy takes 0.5 s to import; only who uses a GPU needs it",
 }
 LONG_FUNCTIONS: dict[str, str] = {}
 WIDE_SIGNATURES: dict[str, str] = {

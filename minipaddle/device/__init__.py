@@ -1,6 +1,6 @@
 """Devices: what this process may use, and where new tensors are made."""
 
-from minipaddle.device import cpu
+from minipaddle.device import cpu, gpu
 from minipaddle.device.backend import (
     Backend,
     Place,
@@ -42,6 +42,7 @@ __all__ = [
     "get_device",
     "get_place",
     "get_rng_state",
+    "gpu",
     "is_compiled_with_cinn",
     "is_compiled_with_cuda",
     "is_compiled_with_custom_device",

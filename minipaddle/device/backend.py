@@ -44,6 +44,10 @@ class Backend:
         """How many devices of this kind this process can use."""
         raise TypeError(f"backend {self.name!r} does not define device_count()")
 
+    def absence(self) -> str:
+        """Why ``device_count()`` is 0, in words that may follow a colon; empty if unknown."""
+        return ""
+
     def set_device(self, index: int) -> None:
         """Makes device ``index`` the one that the calling thread's kernels run on."""
 
@@ -212,7 +216,10 @@ def _new_place(kind: str, index: int) -> Place:
     backend = get_backend(kind)
     count = backend.device_count()
     if index >= count:
-        raise ValueError(f"there is no device {kind}:{index}; this process sees {count} {kind}(s)")
+        why = "" if count else f": {backend.absence()}".removesuffix(": ")
+        raise ValueError(
+            f"there is no device {kind}:{index}; this process sees {count} {kind}(s){why}"
+        )
     with _lock:
         return _places.setdefault((kind, index), Place(backend, index))
 

@@ -28,8 +28,8 @@ _pointer_of.restype = ctypes.c_void_p
 _pointer_of.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-class _Producer:
-    """A capsule as the object that ``numpy.from_dlpack`` asks for."""
+class Producer:
+    """A capsule as the object that a library's ``from_dlpack`` asks for."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -115,7 +115,7 @@ def import_array(capsule: Any, copy: bool) -> np.ndarray[Any, Any]:
     if is_bfloat16:
         code.value = _UINT
     versioned = _name_of(capsule) == _NAMES[1]
-    array = np.from_dlpack(_Producer(capsule))
+    array = np.from_dlpack(Producer(capsule))
     if not versioned:
         array = np.asarray(_Writable(array))
     array = array.view(bfloat16() if is_bfloat16 else as_dtype(array.dtype))

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from minipaddle.device.backend import Array, Place
 from minipaddle.ops.declaration import REQUIRED, Param, Saved
+from minipaddle.ops.loading import load_kernels
 
 COMPOSITE = "composite"
 
@@ -45,6 +46,7 @@ class GradientTable(dict[Place, Gradient]):
         self.backward = backward
 
     def __missing__(self, place: Place) -> Gradient:
+        load_kernels(place.backend.name)
         fused = self.backward.fused.get(place.backend.name)
         function = fused or self.backward.formula
         if function is None:
@@ -95,6 +97,7 @@ class KernelTable(dict[Place, Kernel]):
         self.registered: dict[str, Kernel] = {}
 
     def __missing__(self, place: Place) -> Kernel:
+        load_kernels(place.backend.name)
         kind = place.backend.name
         found = self.registered.get(kind)
         if found is None and COMPOSITE in self.registered:
@@ -141,6 +144,7 @@ class InplaceTable(dict[Place, Kernel]):
         self.registered: dict[str, Kernel] = {}
 
     def __missing__(self, place: Place) -> Kernel:
+        load_kernels(place.backend.name)
         found = self.registered.get(place.backend.name)
         if found is None:
             compute, write = self.op.kernels[place], namespace(place).copy_

@@ -1,0 +1,5 @@
+"""Kernels for NVIDIA GPUs: CUDA files, and what launches them. Imported when a GPU is used."""
+
+from minipaddle.ops.kernels.gpu import arithmetic, elementwise
+
+__all__ = ["arithmetic", "elementwise"]

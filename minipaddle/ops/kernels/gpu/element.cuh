@@ -1,0 +1,51 @@
+// Element types: what each is computed in, and how a value comes from memory and goes back.
+#pragma once
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+typedef long long i64;
+typedef unsigned long long u64;
+
+typedef signed char int8;
+typedef short int16;
+typedef int int32;
+typedef unsigned char uint8;
+typedef __half float16;
+typedef __nv_bfloat16 bfloat16;
+
+// Half types are computed in float and rounded once.
+template <class T> struct Computed { typedef T type; };
+template <> struct Computed<float16> { typedef float type; };
+template <> struct Computed<bfloat16> { typedef float type; };
+template <class T> using computed = typename Computed<T>::type;
+
+template <class T> __device__ __forceinline__ computed<T> widen(T x) { return x; }
+template <> __device__ __forceinline__ float widen(float16 x) { return __half2float(x); }
+template <> __device__ __forceinline__ float widen(bfloat16 x) { return __bfloat162float(x); }
+
+// narrow<T>(x): x as an element of type T.
+template <class T> struct Narrow {
+  template <class C> static __device__ __forceinline__ T from(C x) { return static_cast<T>(x); }
+};
+template <> struct Narrow<float16> {
+  static __device__ __forceinline__ float16 from(double x) { return __double2half(x); }
+  static __device__ __forceinline__ float16 from(float x) { return __float2half_rn(x); }
+  template <class C> static __device__ __forceinline__ float16 from(C x) { return from(static_cast<float>(x)); }
+};
+template <> struct Narrow<bfloat16> {
+  static __device__ __forceinline__ bfloat16 from(float x) { return __float2bfloat16_rn(x); }
+  template <class C> static __device__ __forceinline__ bfloat16 from(C x) { return from(static_cast<float>(x)); }
+};
+template <class T, class C> __device__ __forceinline__ T narrow(C x) { return Narrow<T>::from(x); }
+
+// V neighbours that are read or written by one access.
+template <class T, int V> struct alignas(sizeof(T) * V) Pack { T v[V]; };
+
+template <class T> struct IsFloat { static const bool value = false; };
+template <> struct IsFloat<float> { static const bool value = true; };
+template <> struct IsFloat<double> { static const bool value = true; };
+
+// What a number of the host is handed over as.
+template <class C> struct Passed { typedef i64 type; };
+template <> struct Passed<float> { typedef double type; };
+template <> struct Passed<double> { typedef double type; };

@@ -1,0 +1,61 @@
+"""Functions of .cu files as kernels of ops, and of their in-place forms."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import cupy
+
+from minipaddle.ops.kernels.gpu.launch import Elementwise, ndarray
+from minipaddle.ops.op import OPS, Array, kernel
+
+
+def apart(x: Array, other: Any) -> Any:
+    """``other``, or a copy of it if writing ``x`` element by element could change it too early."""
+    if other.__class__ is not ndarray or other is x or other.data.mem is not x.data.mem:
+        return other
+    return other.copy() if cupy.may_share_memory(x, other) else other
+
+
+def home(into: Any, i: int, shape: tuple[int, ...], dtype: Any) -> Array | None:
+    """The array in ``into`` for result ``i`` of a gradient kernel, if it fits, else None."""
+    found = into[i] if into is not None else None
+    if found is not None and found.shape == shape and found.dtype == dtype:
+        return found if found._c_contiguous else None
+    return None
+
+
+def register(op: str, run: Any) -> None:
+    """Registers ``run(*operands, out=...)`` as the kernel of ``op``, and of its in-place form."""
+
+    def compute(*args: Any) -> Array:
+        return run(*args)
+
+    def compute_inplace(x: Array, *args: Any) -> Array:
+        return run(x, *[apart(x, a) for a in args], out=x)
+
+    # Of a partial no argument names are asked: they are those that the op declares.
+    kernel(op, "gpu")(functools.partial(compute))
+    if OPS[op].inplace:
+        kernel(op + "_", "gpu")(functools.partial(compute_inplace))
+
+
+def unary(op: str, function: str, file: str | Path) -> None:
+    """Registers a function of one array, and perhaps of attributes that are numbers."""
+    register(op, Elementwise(function, file))
+
+
+binary = unary
+
+
+def fused(name: str, function: str, file: str | Path) -> None:
+    """Registers a gradient ``function(*saved, out_grad, *attributes)`` with one result."""
+    run = Elementwise(function, file)
+
+    def compute(*args: Any) -> tuple[Array]:
+        *values, _wanted, into = args
+        return (run(*values, out=home(into, 0, values[0].shape, values[0].dtype)),)
+
+    kernel(name, "gpu")(functools.partial(compute))
