@@ -41,9 +41,17 @@ template <class T, class C> __device__ __forceinline__ T narrow(C x) { return Na
 // V neighbours that are read or written by one access.
 template <class T, int V> struct alignas(sizeof(T) * V) Pack { T v[V]; };
 
-template <class T> struct IsFloat { static const bool value = false; };
-template <> struct IsFloat<float> { static const bool value = true; };
-template <> struct IsFloat<double> { static const bool value = true; };
+// Reads and writes of what is used once: it leaves the cache to others.
+template <class P> __device__ __forceinline__ P read_once(const P* p) {
+  P pack;
+  if (sizeof(P) == 16) *reinterpret_cast<float4*>(&pack) = __ldcs(reinterpret_cast<const float4*>(p));
+  else pack = *p;
+  return pack;
+}
+template <class P> __device__ __forceinline__ void write_once(P* p, P pack) {
+  if (sizeof(P) == 16) __stcs(reinterpret_cast<float4*>(p), *reinterpret_cast<float4*>(&pack));
+  else *p = pack;
+}
 
 // What a number of the host is handed over as.
 template <class C> struct Passed { typedef i64 type; };

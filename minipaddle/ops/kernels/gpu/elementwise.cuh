@@ -59,8 +59,9 @@ template <int ARRAYS> struct Geometry {
   i64 step[ARRAYS][MAX_AXES];
 };
 
-template <class Index, int ARRAYS> struct Offsets {
-  Index at[ARRAYS];
+// Where element i of each array stands; Index is what i is counted in.
+template <class Index, int ARRAYS, class Step = Index> struct Offsets {
+  Step at[ARRAYS];
   __device__ __forceinline__ Offsets(const Geometry<ARRAYS>& g, Index i) {
 #pragma unroll
     for (int k = 0; k < ARRAYS; ++k) at[k] = 0;
@@ -69,7 +70,7 @@ template <class Index, int ARRAYS> struct Offsets {
       Index length = static_cast<Index>(g.length[axis]);
       Index next = i / length, here = i - next * length;
 #pragma unroll
-      for (int k = 0; k < ARRAYS; ++k) at[k] += here * static_cast<Index>(g.step[k][axis]);
+      for (int k = 0; k < ARRAYS; ++k) at[k] += static_cast<Step>(here) * static_cast<Step>(g.step[k][axis]);
       i = next;
     }
   }

@@ -32,6 +32,12 @@ def compiled(path: Path, expression: str) -> Any:
     return module.get_function(expression)
 
 
+@functools.cache
+def processors() -> int:
+    """Number of multiprocessors of the current GPU."""
+    return int(cupy.cuda.Device().attributes["MultiProcessorCount"])
+
+
 def empty(shape: tuple[int, ...], dtype: Any) -> Array:
     """A new array without values."""
     return ndarray(shape, dtype)
@@ -48,7 +54,8 @@ class Elementwise:
     def __init__(self, name: str, file: str | Path) -> None:
         self.name = name
         self.path = FOLDER / file
-        self._kernels: dict[Any, Any] = {}
+        self._flat_kernels: dict[Any, Any] = {}
+        self._strided_kernels: dict[Any, Any] = {}
 
     def __call__(self, *operands: Any, out: Array | None = None, dtype: Any = None) -> Array:
         """The function's values.
@@ -84,9 +91,9 @@ class Elementwise:
         if not whole:
             whole = all(a.data.ptr % _PACK_BYTES == 0 for a in (out, *arrays))
         key = (whole, out.dtype, *[_kind(a, out) for a in operands])
-        found = self._kernels.get(key)
+        found = self._flat_kernels.get(key)
         if found is None:
-            found = self._kernels[key] = self._flat_kernel(out, operands, whole)
+            found = self._flat_kernels[key] = self._flat_kernel(out, operands, whole)
         kernel, width = found
         packs = n // width
         kernel((-(-(packs + n - packs * width) // THREADS),), (THREADS,), (n, out, *operands))
@@ -111,11 +118,11 @@ class Elementwise:
         )
         fields, small = geometry(shape, lies)
         key = (small, out.dtype, *[_kind(a, None) for a in operands])
-        kernel = self._kernels.get(key)
+        kernel = self._strided_kernels.get(key)
         if kernel is None:
             index = "unsigned int" if small else "i64"
             kernel = self._compile("strided", out, index, operands, None)
-            self._kernels[key] = kernel
+            self._strided_kernels[key] = kernel
         grid = -(-out.size // THREADS)
         kernel((grid,), (THREADS,), (out.size, fields, out, *operands))
         return out

@@ -66,18 +66,32 @@ def geometry(shape: tuple[int, ...], lies: tuple[Lie | None, ...]) -> tuple[np.n
     nowhere = (0,) * len(shape)
     steps = [nowhere if lie is None else steps_of(shape, *lie) for lie in lies]
     lengths, walks = collapsed(shape, steps)
+    fields = packed_geometry(lengths, walks)
+    reach = max(sum((n - 1) * abs(s) for n, s in zip(lengths, w, strict=True)) for w in walks)
+    forward = all(s >= 0 for walk in walks for s in walk)
+    small = forward and max(reach, int(np.prod(lengths, dtype=np.int64))) < 2**31
+    return fields, small
+
+
+def packed_geometry(lengths: tuple[int, ...], walks: Sequence[tuple[int, ...]]) -> np.ndarray:
+    """The bytes of ``Geometry`` in elementwise.cuh, as a kernel takes them.
+
+    Args:
+        lengths: Lengths of the axes.
+        walks: For each array its steps along them, in elements.
+
+    Raises:
+        ValueError: More than MAX_AXES axes.
+    """
     if len(lengths) > MAX_AXES:
         raise ValueError(
-            f"arrays that lie in memory along more than {MAX_AXES} axes are too many for a kernel: "
-            f"got {len(lengths)}, of shape {list(shape)}; clone() makes one that lies without gaps"
+            f"a kernel walks along at most {MAX_AXES} axes that cannot be joined; got "
+            f"{len(lengths)}, of lengths {list(lengths)}; clone() makes a tensor without gaps"
         )
-    fields = np.zeros(1 + MAX_AXES * (1 + len(lies)), np.int64)
+    fields = np.zeros(1 + MAX_AXES * (1 + len(walks)), np.int64)
     fields[0] = len(lengths)
     fields[1 : 1 + len(lengths)] = lengths[::-1]
     for k, walk in enumerate(walks):
         start = 1 + MAX_AXES * (k + 1)
         fields[start : start + len(walk)] = walk[::-1]
-    reach = max(sum((n - 1) * abs(s) for n, s in zip(lengths, w, strict=True)) for w in walks)
-    forward = all(s >= 0 for walk in walks for s in walk)
-    small = forward and max(reach, int(np.prod(lengths, dtype=np.int64))) < 2**31
-    return fields.view(f"V{fields.nbytes}").reshape(()), small
+    return fields.view(f"V{fields.nbytes}").reshape(())
