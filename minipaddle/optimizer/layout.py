@@ -12,6 +12,8 @@ from typing import Any
 from minipaddle.device.backend import Array, Place
 from minipaddle.device.dtype import DType
 from minipaddle.imperative.flat_buffer import FlatBuffer, offsets_of
+from minipaddle.imperative.functions.comparison import equal_all
+from minipaddle.imperative.functions.elementwise import cast
 from minipaddle.imperative.grad_node import EMPTY, NONE, AccumulationNode
 from minipaddle.imperative.selected_rows import SelectedRows
 from minipaddle.imperative.tensor import Tensor
@@ -33,10 +35,12 @@ class Slot:
         state: One FlatBuffer per accumulator; ``state_index`` is the view in each of them.
         master: The FlatBuffer of its values in float32, laid out as the state is, or None.
         step: How often it was updated.
+        version: Number of writes to the parameter that its master weights know of.
     """
 
     __slots__ = (
         "flat", "index", "master", "node", "param", "settings", "state", "state_index", "step",
+        "version",
     )  # fmt: skip
 
     def __init__(self, param: Tensor, settings: Settings, step: int) -> None:
@@ -49,6 +53,7 @@ class Slot:
         self.state: tuple[FlatBuffer, ...] = ()
         self.master: FlatBuffer | None = None
         self.state_index = 0
+        self.version = -1
 
     def mode(self) -> int:
         """How the parameter takes part in the coming step."""
@@ -80,6 +85,25 @@ class Slot:
     def views(self) -> list[Array]:
         """The parameter's own part of each accumulator, in its shape."""
         return [flat.views[self.state_index] for flat in self.state]
+
+    def follow_writes(self) -> None:
+        """Takes a parameter that somebody has written to into the master weights.
+
+        They stay where the parameter is what they round to, as after both were loaded.
+        """
+        if self.master is None or self.version == self.param.version[0]:
+            return
+        view, place = self.master.views[self.state_index], self.node.place
+        rounded = cast(Tensor(view, place), self.node.dtype)
+        if not equal_all(rounded, self.param.detach()).item():
+            self.node.kernels.copy_(view, self.param.data)
+
+    def updated(self) -> None:
+        """Counts one update."""
+        self.step += 1
+        version = self.param.version
+        version[0] += 1
+        self.version = version[0]
 
 
 class Stretch:

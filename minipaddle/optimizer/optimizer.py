@@ -160,14 +160,16 @@ class Optimizer:
         if modes != self._modes or not self._stretches:
             self._modes = modes
             self._stretches = stretches_of(slots, modes)
+        if self._multi_precision:
+            for slot in slots:
+                slot.follow_writes()
         if self._measured:
             self._clip()
         rate = self.get_lr()
         for stretch in self._stretches:
             self.update(stretch, rate * stretch.settings.factor, stretch.slots[0].step + 1)
             for slot in stretch.slots:
-                slot.step += 1
-                slot.param.version[0] += 1
+                slot.updated()
 
     def _clip(self) -> None:
         """Finds the factors of the gradients that are clipped by a norm, group by group."""

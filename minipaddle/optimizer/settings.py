@@ -70,7 +70,7 @@ def settings_of(
         options: Numbers for the update op.
         decay: Penalty on the parameter, if it has no regularizer of its own.
         factor: What the learning rate is multiplied by beside the factors of these.
-        scale: What the gradient, after clipping and penalty, is multiplied by.
+        scale: What the clipped gradient is multiplied by.
     """
     decay = getattr(param, "regularizer", None) or decay
     clip = group.clip if getattr(param, "need_clip", True) else None
@@ -78,7 +78,7 @@ def settings_of(
     l1, l2 = (0.0, 0.0) if decay is None else (decay.l1, decay.l2)
     own = getattr(param, "optimize_attr", {}).get("learning_rate", 1.0)
     limited = group if clip is not None and clip.measures else None
-    treatment = (scale, low, high, scale * l1, scale * l2)
+    treatment = (scale, low, high, l1, l2)
     return Settings(own * group.factor * factor, options, limited, treatment)
 
 
