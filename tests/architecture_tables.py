@@ -58,7 +58,7 @@ ORDER = {
     "nn": ["initializer", "parameter", "layer", "functional", "clip", "utils", "layers"],
     "nn.layers": ["activation", "rectifier"],
     "optimizer": ["lr", "settings", "layout", "saved_state", "optimizer", "sgd", "momentum",
-                  "adagrad", "rmsprop", "adam"],
+                  "adagrad", "rmsprop", "adadelta", "adamax", "adam"],
     "optimizer.lr": ["scheduler", "warmup", "decay", "function", "annealing", "plateau"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",
                     "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",

@@ -71,6 +71,14 @@ CASES: dict[str, tuple[str, dict[str, Any], str | None, dict[str, Any]]] = {
         "Adagrad", {"learning_rate": 0.3, "epsilon": 2**-10, "initial_accumulator_value": 0.125},
         "Adagrad", {"lr": 0.3, "eps": 2**-10, "initial_accumulator_value": 0.125},
     ),
+    "adadelta": (
+        "Adadelta", {"learning_rate": 0.5, "rho": 0.875, "epsilon": 2**-10},
+        "Adadelta", {"lr": 0.5, "rho": 0.875, "eps": 2**-10},
+    ),
+    "adamax": (
+        "Adamax", {"learning_rate": 0.05, "beta1": 0.75, "beta2": 0.875, "epsilon": 2**-10},
+        None, {},
+    ),
     "rmsprop": ("RMSProp", _RMSPROP, None, {}),
     "rmsprop, momentum": ("RMSProp", {**_RMSPROP, "momentum": 0.5}, None, {}),
     "rmsprop, centered": (
@@ -195,7 +203,7 @@ def lists(params: Any) -> list[list[float]]:
 
 def halfway(paddle: Any, case: str) -> dict[str, Any]:
     """Parameters and state after 5 steps, and the parameters after 5 more."""
-    params, optimizer = training(paddle, case, START, f"layer_{list(CASES).index(case)}")
+    params, optimizer = training(paddle, case, START, f"recorded_{list(CASES).index(case)}")
     for step in range(5):
         advance(paddle, params, optimizer, step)
     state = optimizer.state_dict()

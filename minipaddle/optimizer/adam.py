@@ -11,7 +11,7 @@ from minipaddle.ops.op import get_op
 from minipaddle.optimizer.layout import Stretch
 from minipaddle.optimizer.lr import LRScheduler
 from minipaddle.optimizer.optimizer import Optimizer
-from minipaddle.optimizer.settings import Group, Settings, not_negative, settings_of
+from minipaddle.optimizer.settings import Group, Settings, betas, not_negative, settings_of
 from minipaddle.regularizer import L2Decay
 
 
@@ -79,10 +79,7 @@ class Adam(Optimizer):
 
     def check(self, group: Group) -> None:
         """See ``Optimizer``."""
-        for name in ("beta1", "beta2"):
-            value = group.options[name] = float(group.options[name])
-            if not 0 <= value < 1:
-                raise ValueError(f"{name} must lie in [0, 1); got {value}")
+        betas(group)
         group.options["epsilon"] = float(group.options["epsilon"])
         not_negative(group, "epsilon")
 

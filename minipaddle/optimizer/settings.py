@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.nn.clip import ClipGradBase
@@ -32,8 +32,7 @@ class Group:
     options: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """How a parameter is updated; parameters with equal settings may be updated in one go.
 
     Attributes:
@@ -87,6 +86,14 @@ def not_negative(group: Group, *names: str) -> None:
     for name in names:
         if not group.options[name] >= 0:
             raise ValueError(f"{name} must not be negative; got {group.options[name]}")
+
+
+def betas(group: Group) -> None:
+    """Refuses decays of means that are outside [0, 1); makes floats of them."""
+    for name in ("beta1", "beta2"):
+        value = group.options[name] = float(group.options[name])
+        if not 0 <= value < 1:
+            raise ValueError(f"{name} must lie in [0, 1); got {value}")
 
 
 def checked_rate(rate: Any) -> float | LRScheduler:

@@ -103,6 +103,39 @@ class ReferenceRMSProp:
         return param - self.moment
 
 
+class ReferenceAdadelta:
+    """Zeiler (2012), algorithm 1."""
+
+    def __init__(self, rate: float, epsilon: float = 1e-6, rho: float = 0.95) -> None:
+        self.rate, self.epsilon, self.rho = rate, epsilon, rho
+        self.square: Any = 0.0
+        self.moved: Any = 0.0
+
+    def step(self, param: Array, grad: Array) -> Array:
+        self.square = self.rho * self.square + (1 - self.rho) * grad**2
+        step = np.sqrt(self.moved + self.epsilon) / np.sqrt(self.square + self.epsilon) * grad
+        self.moved = self.rho * self.moved + (1 - self.rho) * step**2
+        return param - self.rate * step
+
+
+class ReferenceAdamax:
+    """Kingma and Ba (2015), algorithm 2, with Paddle's epsilon."""
+
+    def __init__(
+        self, rate: float, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8
+    ) -> None:
+        self.rate, self.beta1, self.beta2, self.epsilon = rate, beta1, beta2, epsilon
+        self.t = 0
+        self.m: Any = 0.0
+        self.u: Any = 0.0
+
+    def step(self, param: Array, grad: Array) -> Array:
+        self.t += 1
+        self.m = self.beta1 * self.m + (1 - self.beta1) * grad
+        self.u = np.maximum(abs(grad), self.beta2 * self.u + self.epsilon)
+        return param - self.rate / (1 - self.beta1**self.t) * self.m / self.u
+
+
 def leaf(values: Any, dtype: str = "float64") -> paddle.Tensor:
     return paddle.to_tensor(np.asarray(values, dtype), stop_gradient=False)
 

@@ -7,7 +7,7 @@ import pytest
 
 import minipaddle as paddle
 from minipaddle import nn
-from minipaddle.optimizer import SGD, Adagrad, Adam, AdamW, Momentum, RMSProp
+from minipaddle.optimizer import SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Momentum, RMSProp
 from minipaddle.regularizer import L1Decay, L2Decay
 from tests.optimizer.reference import ReferenceAdam, ReferenceAdamW, leaf, leaves, send
 
@@ -106,6 +106,9 @@ def test_wrong_values_for_all_or_for_a_group(
         (RMSProp, {"epsilon": -1.0}, "epsilon"),
         (RMSProp, {"momentum": float("nan")}, "momentum"),
         (Adagrad, {"epsilon": -1.0}, "epsilon"),
+        (Adadelta, {"rho": -1.0}, "rho"),
+        (Adamax, {"beta1": 1.0}, "beta1"),
+        (Adamax, {"epsilon": -1.0}, "epsilon"),
         (Adagrad, {"initial_accumulator_value": -1.0}, "initial_accumulator_value"),
     ],
 )

@@ -8,11 +8,13 @@ import pytest
 
 import minipaddle as paddle
 from minipaddle import nn
-from minipaddle.optimizer import SGD, Adagrad, Adam, AdamW, Momentum, RMSProp
+from minipaddle.optimizer import SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, Momentum, RMSProp
 from minipaddle.regularizer import L1Decay, L2Decay
 from tests.optimizer.reference import (
+    ReferenceAdadelta,
     ReferenceAdagrad,
     ReferenceAdam,
+    ReferenceAdamax,
     ReferenceAdamW,
     ReferenceAMSGrad,
     ReferenceMomentum,
@@ -43,6 +45,14 @@ KINDS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "Adagrad": (
         lambda p, **k: Adagrad(0.1, parameters=p, initial_accumulator_value=0.1, **k),
         lambda: ReferenceAdagrad(0.1, first=0.1),
+    ),
+    "Adadelta": (
+        lambda p, **k: Adadelta(0.5, 1e-4, 0.9, p, **k),
+        lambda: ReferenceAdadelta(0.5, 1e-4, 0.9),
+    ),
+    "Adamax": (
+        lambda p, **k: Adamax(0.01, 0.8, 0.9, 1e-3, p, **k),
+        lambda: ReferenceAdamax(0.01, 0.8, 0.9, 1e-3),
     ),
     "RMSProp": (
         lambda p, **k: RMSProp(0.01, momentum=0.5, parameters=p, **k),

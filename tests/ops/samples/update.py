@@ -93,6 +93,30 @@ def _adam(
     return _result(new, params, grad, master, moment1, moment2, moment2_max)
 
 
+def _adamax(
+    params, grad, master, moment, largest,
+    learning_rate, beta1, beta2, epsilon, step, **treatment,
+):  # fmt: skip
+    value, g = _whole(params, grad, master, treatment)
+    moment = beta1 * moment + (1 - beta1) * g
+    largest = np.maximum(abs(g), beta2 * largest + epsilon)
+    corrected = moment / (np.longdouble(1) - beta1**step)
+    return _result(
+        value - learning_rate * corrected / largest, params, grad, master, moment, largest
+    )
+
+
+def _adadelta(
+    params, grad, master, mean_square, mean_update, learning_rate, rho, epsilon, **treatment
+):
+    value, g = _whole(params, grad, master, treatment)
+    mean_square = rho * mean_square + (1 - rho) * g**2
+    step = np.sqrt((mean_update + epsilon) / (mean_square + epsilon)) * g
+    mean_update = rho * mean_update + (1 - rho) * step**2
+    new = value - learning_rate * step
+    return _result(new, params, grad, master, mean_square, mean_update)
+
+
 def _sgd_rows(param, rows, value, learning_rate, **treatment):
     new = param.copy()
     for i, gradient in zip(rows, _treated(value, value, **treatment), strict=True):
@@ -156,6 +180,8 @@ def _rows(state, attributes, treatment):
         yield Sample(name, given, {**attributes, **dict(list(treatment.items())[:3])})
 
 
+_ADAMAX = {**_RATE, "beta1": 0.75, "beta2": 0.875, "epsilon": 0.25, "step": 3}
+_ADADELTA = {**_RATE, "rho": 0.75, "epsilon": 0.25}
 _AMSGRAD = {**_ADAM, "decay": 0.5}
 SAMPLES = (
     OpSample("sgd_", _sgd, tuple(_samples((), _RATE)), roundings=lambda *a: 8),
@@ -171,6 +197,10 @@ SAMPLES = (
         _rmsprop,
         (*_samples((True, False, False), _RMSPROP), *_centered()),
         roundings=lambda *a: 24,
+    ),
+    OpSample("adamax_", _adamax, tuple(_samples((True, False), _ADAMAX)), roundings=lambda *a: 64),
+    OpSample(
+        "adadelta_", _adadelta, tuple(_samples((False, False), _ADADELTA)), roundings=lambda *a: 32
     ),
     OpSample(
         "adam_",

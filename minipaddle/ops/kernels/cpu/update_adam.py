@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from minipaddle.ops.kernels.cpu.update import update
+from minipaddle.ops.kernels.cpu.update import averaged, update
 from minipaddle.ops.op import Array, kernel
 
 
@@ -102,3 +102,64 @@ def adam_rows_(
     update(change, taken[:1], arrays, (scale, lowest, highest, 0.0, 0.0), keep)
     for a, part in zip(whole, taken, strict=True):
         a[rows] = part
+
+
+@kernel("adamax_", "cpu")
+def adamax_(
+    params: list[Array],
+    grad: Array,
+    master: Array | None,
+    moment: Array,
+    largest: Array,
+    learning_rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    step: int,
+    scale: float,
+    lowest: float,
+    highest: float,
+    l1: float,
+    l2: float,
+) -> None:
+    rate = learning_rate / (1 - beta1**step)
+
+    def change(g: Array, m: Array, u: Array) -> Array:
+        averaged(m, np.array(g), beta1)
+        np.multiply(u, beta2, out=u)
+        np.add(u, epsilon, out=u)
+        np.maximum(u, np.abs(g), out=u)
+        scratch = np.divide(m, u)
+        return np.multiply(scratch, rate, out=scratch)
+
+    update(change, params, (master, grad, (moment, largest)), (scale, lowest, highest, l1, l2))
+
+
+@kernel("adadelta_", "cpu")
+def adadelta_(
+    params: list[Array],
+    grad: Array,
+    master: Array | None,
+    mean_square: Array,
+    mean_update: Array,
+    learning_rate: float,
+    rho: float,
+    epsilon: float,
+    scale: float,
+    lowest: float,
+    highest: float,
+    l1: float,
+    l2: float,
+) -> None:
+    # Zeiler (2012), algorithm 1.
+    def change(g: Array, mean_square: Array, mean_update: Array) -> Array:
+        averaged(mean_square, np.multiply(g, g), rho)
+        step = np.add(mean_update, epsilon)
+        np.divide(step, np.add(mean_square, epsilon), out=step)
+        np.sqrt(step, out=step)
+        np.multiply(step, g, out=step)
+        averaged(mean_update, np.multiply(step, step), rho)
+        return np.multiply(step, learning_rate, out=step)
+
+    state = (mean_square, mean_update)
+    update(change, params, (master, grad, state), (scale, lowest, highest, l1, l2))
