@@ -15,7 +15,7 @@ from typing import Any
 
 from numpy import dtype
 
-from minipaddle import autograd, device, linalg, nn, optimizer, utils
+from minipaddle import autograd, device, linalg, nn, optimizer, regularizer, utils
 from minipaddle.device.backend import Place, get_device, get_place, seed, set_device
 from minipaddle.device.build import (
     is_compiled_with_cinn,
@@ -237,10 +237,10 @@ __all__ = [
     "normal", "normal_", "not_equal", "numel", "ones", "ones_like", "optimizer", "outer", "pi",
     "poisson", "positive", "pow", "pow_", "prod", "put_along_axis", "put_along_axis_", "quantile",
     "rad2deg", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
-    "rank", "ravel", "reciprocal", "reciprocal_", "remainder", "remainder_", "repeat_interleave",
-    "reshape", "reshape_", "roll", "rot90", "round", "round_", "row_stack", "rsqrt", "rsqrt_",
-    "scale", "scale_", "scatter", "scatter_", "scatter_nd", "scatter_nd_add", "searchsorted",
-    "seed", "set_cuda_rng_state", "set_default_dtype", "set_device", "set_flags",
+    "rank", "ravel", "reciprocal", "reciprocal_", "regularizer", "remainder", "remainder_",
+    "repeat_interleave", "reshape", "reshape_", "roll", "rot90", "round", "round_", "row_stack",
+    "rsqrt", "rsqrt_", "scale", "scale_", "scatter", "scatter_", "scatter_nd", "scatter_nd_add",
+    "searchsorted", "seed", "set_cuda_rng_state", "set_default_dtype", "set_device", "set_flags",
     "set_grad_enabled", "set_printoptions", "set_rng_state", "sgn", "shape", "sigmoid", "sigmoid_",
     "sign", "signbit", "sin", "sin_", "sinh", "sinh_", "slice", "sort", "split", "sqrt", "sqrt_",
     "square", "square_", "squeeze", "squeeze_", "stack", "standard_gamma", "standard_normal",

@@ -18,7 +18,9 @@ LAYERS = {
     "ops": 1,
     "imperative": 2,
     "autograd": 3, "linalg": 3,  # the names of paddle.autograd and paddle.linalg, from imperative
-    "nn": 3, "optimizer": 3, "amp": 3, "io": 3, "saving": 3,
+    "regularizer": 2,
+    "nn": 3, "amp": 3, "io": 3, "saving": 3,
+    "optimizer": 4,  # takes clips and settings of parameters from nn
     "distributed": 4,
     "vision": 5, "text": 5,
     "utils": 5,  # Paddle's names that have no better place, from the layers below
@@ -37,11 +39,12 @@ ORDER = {
     "ops.kernels.cpu": ["block", "fold", "ufunc", "erf", "copying", "comparison",
                         "activation", "lerp", "elementwise", "math", "arithmetic", "rectifier",
                         "softmax", "shape", "rearrange", "cumulative", "reduction", "statistics",
-                        "update", "embedding", "random", "loss", "pointwise_loss", "normalization",
-                        "indexing", "ordering", "linalg", "search"],
-    "ops.kernels.gpu": ["layout", "source", "launch", "elementwise", "arithmetic", "math",
+                        "update", "update_adam", "embedding", "random", "loss", "pointwise_loss",
+                        "normalization", "indexing", "ordering", "linalg", "search"],
+    "ops.kernels.gpu": ["layout", "source", "launch", "copying", "elementwise", "arithmetic", "math",
                         "comparison", "activation", "rectifier", "pointwise_loss", "selection",
-                        "fold", "reduction", "statistics", "softmax", "normalization", "loss",
+                        "fold_plan", "row_plan", "update_plan", "spread", "fold", "reduction",
+                        "statistics", "softmax", "normalization", "loss",
                         "cumulative", "update", "lerp", "creation", "shape", "rearrange",
                         "joining", "padding", "linalg", "indexing", "embedding", "ordering",
                         "search", "random"],
@@ -58,9 +61,11 @@ ORDER = {
                              "loss", "pointwise_loss", "margin_loss", "normalization",
                              "search", "indexing", "advanced", "gathering", "scattering",
                              "ordering", "counting", "attention"],
-    "nn": ["initializer", "parameter", "layer", "functional", "clip", "layers"],
+    "nn": ["initializer", "parameter", "layer", "functional", "clip", "utils", "layers"],
     "nn.layers": ["activation", "rectifier"],
-    "optimizer": ["lr", "optimizer", "sgd", "adam"],
+    "optimizer": ["lr", "settings", "layout", "saved_state", "optimizer", "sgd", "momentum",
+                  "adagrad", "rmsprop", "adadelta", "adamax", "adam"],
+    "optimizer.lr": ["scheduler", "warmup", "decay", "function", "annealing", "plateau"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",
                     "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",
                     "launch"],
@@ -88,7 +93,7 @@ ONLY_IN = {
 DEVICE_WORDS = {"cpu", "gpu", "xpu", "cuda", "gpus", "xpus", "npu", "npus"}
 DEVICE_WORDS_IN = ["device/", "ops/kernels/"]
 # Names that Paddle's users write, and the tests of what they name.
-VAGUE_FILES_OF_PADDLE = {"utils", "utils.dlpack", "utils.load_op", "utils.run_check",
+VAGUE_FILES_OF_PADDLE = {"nn.utils", "utils", "utils.dlpack", "utils.load_op", "utils.run_check",
                          "utils.test_load_op", "utils.test_run_check"}  # fmt: skip
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
@@ -109,6 +114,7 @@ WIDE_SIGNATURES: dict[str, str] = {
     "imperative/autograd.py:grad": "Paddle's public signature",
     "nn/functional.py": "Paddle's public signatures",
     "nn/layers/": "Paddle's public signatures",
+    "optimizer/": "Paddle's public signatures",
     "testing/op_test.py": "Paddle's public signatures",
 }
 TRAILING_UNDERSCORE = {"comm_pool_", "comm_op_count_", "cv_", "next_group_"}

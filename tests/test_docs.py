@@ -25,7 +25,18 @@ NEEDS_EXTRA = {
     "minipaddle.distributed.process_group.nccl": "cupy",
     "minipaddle.distributed.process_group.mpi": "mpi4py",
 }
-PUBLIC = ["minipaddle", "minipaddle.nn", "minipaddle.optimizer", "minipaddle.distributed"]
+PUBLIC = [
+    f"minipaddle{name}"
+    for name in (
+        "",
+        ".nn",
+        ".nn.utils",
+        ".optimizer",
+        ".optimizer.lr",
+        ".regularizer",
+        ".distributed",
+    )
+]
 
 
 def module_names() -> Iterator[str]:

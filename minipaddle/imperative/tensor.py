@@ -214,16 +214,20 @@ class Parameter(Tensor):
     Attributes:
         trainable: The negation of ``stop_gradient``.
         optimize_attr: ``{"learning_rate": factor}`` of this parameter.
+        regularizer: Penalty that an optimizer puts on it in place of its own, or None.
+        need_clip: Whether an optimizer may clip its gradient.
         no_sync: DataParallel leaves this parameter alone.
     """
 
-    __slots__ = ("no_sync", "optimize_attr")
+    __slots__ = ("need_clip", "no_sync", "optimize_attr", "regularizer")
 
     def __init__(self, data: Array, place: Place, name: str | None = None) -> None:
         super().__init__(data, place)
         self._name = name
         self.edge = self.leaf_node()
         self.optimize_attr = {"learning_rate": 1.0}
+        self.regularizer: Any = None
+        self.need_clip = True
         self.no_sync = False
 
     @property

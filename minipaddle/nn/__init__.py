@@ -1,6 +1,7 @@
 """Layers, losses and initializers."""
 
-from minipaddle.nn import functional, initializer
+from minipaddle.nn import functional, initializer, utils
+from minipaddle.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from minipaddle.nn.layer import Layer
 
 # fmt: off
@@ -24,12 +25,13 @@ from minipaddle.nn.layers.rectifier import (
 )
 
 __all__ = [
-    "AlphaDropout", "BCELoss", "BCEWithLogitsLoss", "CELU", "CrossEntropyLoss", "Dropout",
-    "Dropout2D", "Dropout3D", "ELU", "Embedding", "FeatureAlphaDropout", "GELU", "GLU",
-    "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "KLDivLoss", "L1Loss", "Layer",
-    "LayerNorm", "LeakyReLU", "Linear", "LogSigmoid", "LogSoftmax", "MSELoss", "Mish", "NLLLoss",
-    "PReLU", "RMSNorm", "ReLU", "ReLU6", "SELU", "Sequential", "Sigmoid", "Silu", "SmoothL1Loss",
-    "Softmax", "Softplus", "Softshrink", "Softsign", "Swish", "Tanh", "Tanhshrink",
-    "ThresholdedReLU", "functional", "initializer",
+    "AlphaDropout", "BCELoss", "BCEWithLogitsLoss", "CELU", "ClipGradByGlobalNorm",
+    "ClipGradByNorm", "ClipGradByValue", "CrossEntropyLoss", "Dropout", "Dropout2D", "Dropout3D",
+    "ELU", "Embedding", "FeatureAlphaDropout", "GELU", "GLU", "Hardshrink", "Hardsigmoid",
+    "Hardswish", "Hardtanh", "KLDivLoss", "L1Loss", "Layer", "LayerNorm", "LeakyReLU", "Linear",
+    "LogSigmoid", "LogSoftmax", "MSELoss", "Mish", "NLLLoss", "PReLU", "RMSNorm", "ReLU", "ReLU6",
+    "SELU", "Sequential", "Sigmoid", "Silu", "SmoothL1Loss", "Softmax", "Softplus", "Softshrink",
+    "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU", "functional", "initializer",
+    "utils",
 ]
 # fmt: on

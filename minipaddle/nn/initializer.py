@@ -8,6 +8,7 @@ from typing import Any
 
 from minipaddle.imperative.functions import creation, random
 from minipaddle.imperative.tensor import Tensor
+from minipaddle.regularizer import WeightDecayRegularizer
 
 
 class Initializer:
@@ -110,7 +111,10 @@ class ParamAttr:
         name: Its name, unique in the process; made up by default.
         initializer: Its first values.
         learning_rate: Factor on the optimizer's rate.
+        regularizer: Penalty on it, L1Decay or L2Decay, in place of the optimizer's weight decay.
         trainable: Whether it is trained.
+        do_model_average: Unused; for Paddle's signature.
+        need_clip: Whether the optimizer may clip its gradient.
 
     Example:
         >>> import minipaddle as paddle
@@ -122,7 +126,10 @@ class ParamAttr:
     name: str | None = None
     initializer: Initializer | None = None
     learning_rate: float = 1.0
+    regularizer: WeightDecayRegularizer | None = None
     trainable: bool = True
+    do_model_average: bool = True
+    need_clip: bool = True
 
     @staticmethod
     def of(attr: Any) -> ParamAttr:

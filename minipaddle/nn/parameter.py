@@ -40,6 +40,8 @@ def make_parameter(
         _named[name] = parameter
     parameter.trainable = attr.trainable
     parameter.optimize_attr = {"learning_rate": attr.learning_rate}
+    parameter.regularizer = attr.regularizer
+    parameter.need_clip = attr.need_clip
     return parameter
 
 

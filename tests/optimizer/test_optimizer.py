@@ -70,11 +70,6 @@ def test_no_parameters_at_all() -> None:
         SGD(0.1, [])
 
 
-def test_paddles_fifth_argument_is_not_taken_for_a_name() -> None:
-    with pytest.raises(TypeError):
-        SGD(0.1, [leaf([1.0])], 0.01)
-
-
 def test_get_and_set_lr() -> None:
     x = leaf([1.0])
     sgd = SGD(0.5, [x])

@@ -130,3 +130,16 @@ def norm(
         >>> paddle.norm(paddle.to_tensor([3.0, 4.0])).item()
         5.0
     """
+
+
+@bound
+def squared_norm(x: Tensor, name: str | None = None) -> Tensor:
+    """The sum of the squares of all elements, without overflow of half types and float32.
+
+    Args:
+        x: Float tensor of any shape.
+        name: Unused; for the form of all functions.
+
+    Returns:
+        0-d float64 tensor; it has no gradient.
+    """

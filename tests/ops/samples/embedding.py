@@ -29,13 +29,6 @@ def _renorm(weight, x, max_norm, norm_type):
     return [new, x]
 
 
-def _sgd(param, rows, value, learning_rate):
-    new = param.copy()
-    for i, gradient in zip(rows, value, strict=True):
-        new[i] = new[i] - learning_rate * gradient
-    return [new, rows, value]
-
-
 _MATRIX = np.array([[1, 0, 1], [3, 1, 1]])
 _IDS = {
     "matrix": (_MATRIX, (4, 3)),
@@ -125,22 +118,5 @@ SAMPLES = (
             ),
         ),
         roundings=lambda *a: 8,
-    ),
-    OpSample(
-        "sgd_rows_",
-        _sgd,
-        (
-            Sample(
-                "rows",
-                (values((4, 3), 3), np.array([3, 0]), values((2, 3), 4)),
-                {"learning_rate": 0.125},
-            ),
-            Sample(
-                "none",
-                (values((4, 3), 3), np.zeros(0, np.int64), values((0, 3), 4)),
-                {"learning_rate": 0.125},
-            ),
-        ),
-        roundings=lambda *a: 4,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.samples.reduction import AXIS_ERRORS, as_numpy, axes_samples
-from tests.ops.samples.sample import ErrorSample, OpSample, Sample, values
+from tests.ops.samples.sample import ErrorSample, OpSample, Sample, singles, values
 
 
 def _logsumexp(x, axis=None, keepdim=False):
@@ -131,5 +131,12 @@ SAMPLES = (
         ),
         # A power is good to 4 units, and the last one takes errors times 1/p, at most 2.
         roundings=lambda x: 2 * (x.size + 4) + 4,
+    ),
+    OpSample(
+        "squared_norm",
+        lambda x: np.sum(x * x),
+        (*singles(), Sample("large", (np.array([1e4, -3e4, 2.0]),))),
+        roundings=lambda x: x.size + 2,
+        result_dtype=lambda dtype, attributes: np.dtype("float64"),
     ),
 )

@@ -32,6 +32,7 @@ from minipaddle.ops.kernels.cpu import (
     statistics,
     ufunc,
     update,
+    update_adam,
 )
 
 __all__ = [
@@ -66,4 +67,5 @@ __all__ = [
     "statistics",
     "ufunc",
     "update",
+    "update_adam",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
+from minipaddle.device.dtype import compute_dtype, is_half
 from minipaddle.ops.declaration import Rows
 from minipaddle.ops.kernels.cpu.block import Into, narrowed, quiet
 from minipaddle.ops.kernels.cpu.ufunc import widened
@@ -159,12 +159,3 @@ def embedding_renorm_(weight: Array, x: Array, max_norm: float, norm_type: float
     factors = (max_norm / (norms[large] + 1e-7)).astype(rows.dtype)
     scaled = rows[large] * factors[:, None]
     weight[ids[large]] = scaled.reshape(-1, *weight.shape[1:]).astype(weight.dtype)
-
-
-@kernel("sgd_rows_", "cpu")
-def sgd_rows_(param: Array, rows: Array, value: Array, learning_rate: float) -> None:
-    if is_half(param.dtype):
-        value = value.astype(FLOAT32)
-    step = quiet(np.multiply, value, learning_rate)
-    held = param[rows].astype(step.dtype, copy=False)
-    param[rows] = quiet(np.subtract, held, step).astype(param.dtype, copy=False)

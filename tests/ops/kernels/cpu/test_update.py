@@ -5,12 +5,13 @@ import pytest
 
 from minipaddle.device.backend import get_place
 from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES
+from minipaddle.ops.kernels.cpu.update import UNTREATED
 from minipaddle.ops.op import namespace
 from tests.ops.samples.sample import values
 
 F = namespace(get_place("cpu"))
 N = BLOCK_BYTES // 8
-ADAM = {"learning_rate": 0.01, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
+ADAM = (0.01, 0.9, 0.999, 1e-8, 0.0)  # learning_rate, beta1, beta2, epsilon, decay
 
 LAYOUTS = {
     "many small": [(3,), (2, 2), ()] * 50,
@@ -42,7 +43,7 @@ def test_sgd(layout, strided):
     before = [p.copy() for p in params]
     grad = values((sum(p.size for p in params),), 99)
     kept = grad.copy()
-    F.sgd_(params, grad, 0.1)
+    F.sgd_(params, grad, None, 0.1, *UNTREATED)
     for p, old, g in zip(params, before, parts(grad, params), strict=True):
         np.testing.assert_array_equal(p, old - 0.1 * g)
     np.testing.assert_array_equal(grad, kept)
@@ -58,7 +59,7 @@ def test_adam_over_three_steps(layout, strided):
     m_right, v_right = np.zeros(size), np.zeros(size)
     for step in (1, 2, 3):
         grad = values((size,), step)
-        F.adam_(params, grad, m, v, *ADAM.values(), step)
+        F.adam_(params, grad, None, m, v, None, *ADAM, step, *UNTREATED)
         m_right = 0.9 * m_right + 0.1 * grad
         v_right = 0.999 * v_right + 0.001 * grad**2
         change = (m_right / (1 - 0.9**step)) / (np.sqrt(v_right / (1 - 0.999**step)) + 1e-8)
@@ -75,16 +76,17 @@ def test_the_step_does_not_depend_on_how_parameters_are_cut():
     one, pieces = whole.copy(), np.split(whole.copy(), [1, 3, N, N + 1, 4 * N])
     for params in ([one], pieces):
         moments = np.zeros(6 * N), np.zeros(6 * N)
-        F.adam_(params, grad, *moments, *ADAM.values(), 1)
+        F.adam_(params, grad, None, *moments, None, *ADAM, 1, *UNTREATED)
     np.testing.assert_array_equal(np.concatenate(pieces), one)
 
 
 def test_a_zero_gradient_changes_nothing_and_gives_no_nan():
     param, moments = np.ones(3), (np.zeros(3), np.zeros(3))
-    F.adam_([param], np.zeros(3), *moments, *ADAM.values(), 1)
+    F.adam_([param], np.zeros(3), None, *moments, None, *ADAM, 1, *UNTREATED)
     np.testing.assert_array_equal(param, [1.0] * 3)
 
 
 def test_no_parameters():
-    F.sgd_([], np.zeros(0), 0.1)
-    F.adam_([], np.zeros(0), np.zeros(0), np.zeros(0), *ADAM.values(), 1)
+    F.sgd_([], np.zeros(0), None, 0.1, *UNTREATED)
+    empty = np.zeros(0)
+    F.adam_([], empty, None, empty, empty, None, *ADAM, 1, *UNTREATED)
