@@ -48,15 +48,18 @@ ORDER = {
     "imperative.functions": ["elementwise", "rectifier", "comparison", "arithmetic", "math",
                              "reduction", "creation", "shape", "linalg", "broadcasting", "slicing",
                              "rearrange", "padding", "joining", "ranges", "products", "matrices",
-                             "geometry", "einsum", "random", "sampling", "filling", "dropout",
-                             "cumulative", "statistics", "numerical", "inplace", "activation",
+                             "einsum", "random", "sampling", "filling", "dropout", "cumulative",
+                             "statistics", "geometry", "numerical", "inplace", "activation",
                              "loss", "pointwise_loss", "margin_loss", "normalization",
-                             "search", "indexing", "advanced", "gathering", "scattering",
-                             "ordering", "counting", "attention"],
+                             "channel_norm", "search", "indexing", "advanced", "gathering",
+                             "scattering", "ordering", "counting", "attention", "piecewise",
+                             "likelihood_loss", "class_margin_loss", "image"],
     "nn": ["first_values", "random_values", "initializer", "parameter", "layer_attributes",
-           "layer_state", "layer_conversion", "layer", "functional", "clip", "layers", "utils"],
+           "layer_state", "layer_conversion", "layer", "functional", "clip", "layers",
+           "parameter_vector", "weight_norm", "summary", "utils"],
     "nn.layers": ["function_layer", "activation", "rectifier", "linear", "dropout", "norm",
-                  "container", "rnn_cell", "rnn", "attention", "transformer"],
+                  "batch_norm", "channel_norm", "distance", "margin_loss", "rearrange", "container",
+                  "rnn_cell", "recurrence", "rnn", "attention", "transformer"],
     "optimizer": ["lr", "optimizer", "sgd", "adam"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",
                     "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",
@@ -85,7 +88,7 @@ ONLY_IN = {
 DEVICE_WORDS = {"cpu", "gpu", "xpu", "cuda", "gpus", "xpus", "npu", "npus"}
 DEVICE_WORDS_IN = ["device/", "ops/kernels/"]
 # Names that Paddle's users write, and the tests of what they name.
-VAGUE_FILES_OF_PADDLE = {"utils", "utils.dlpack", "utils.load_op", "utils.run_check",
+VAGUE_FILES_OF_PADDLE = {"nn.utils", "utils", "utils.dlpack", "utils.load_op", "utils.run_check",
                          "utils.test_load_op", "utils.test_run_check"}  # fmt: skip
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 

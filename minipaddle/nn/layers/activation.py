@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from minipaddle.imperative.functions import activation, elementwise
+from minipaddle.imperative.tensor import Tensor
 from minipaddle.nn.layers.function_layer import FunctionLayer
 
 
@@ -183,3 +184,29 @@ class Tanhshrink(FunctionLayer):
     """
 
     function = staticmethod(activation.tanhshrink)
+
+
+class Softmax2D(FunctionLayer):
+    """``Softmax`` over the channels of images [N, C, H, W] or [C, H, W].
+
+    Args:
+        name: Unused; for Paddle's signature.
+
+    Raises:
+        ValueError: An input has not 3 or 4 axes.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.nn.Softmax2D()(paddle.zeros([1, 4, 2, 2])).max().item()
+        0.25
+    """
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        """See ``nn.functional.softmax``."""
+        (x,) = inputs
+        if x.ndim not in (3, 4):
+            raise ValueError(f"Softmax2D takes 3 or 4 axes; got shape {x.shape}")
+        return activation.softmax(x, -3)
+
+
+SiLU = Silu

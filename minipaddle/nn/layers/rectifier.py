@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from minipaddle.imperative.functions import rectifier
+from minipaddle.imperative.functions import piecewise, rectifier
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.nn.initializer import Constant
 from minipaddle.nn.layer import Layer
@@ -226,3 +226,44 @@ class PReLU(Layer):
     def forward(self, x: Tensor) -> Tensor:
         """See ``nn.functional.prelu``."""
         return rectifier.prelu(x, self.weight, self.data_format)
+
+
+class Maxout(FunctionLayer):
+    """The largest of each group of neighbouring channels.
+
+    Args:
+        groups: Channels in a group.
+        axis: The axis of the channels.
+        name: Unused; for Paddle's signature.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.nn.Maxout(2)(paddle.to_tensor([[1.0, 5.0, 2.0, 3.0]])).tolist()
+        [[5.0, 3.0]]
+    """
+
+    function = staticmethod(piecewise.maxout)
+    defaults: ClassVar = {"groups": ..., "axis": 1}
+
+
+class RReLU(FunctionLayer):
+    """x, and below 0 x times a number that is drawn in training and fixed in evaluation.
+
+    Args:
+        lower: Smallest factor.
+        upper: Largest factor.
+        name: Unused; for Paddle's signature.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.nn.RReLU(0.25, 0.75).eval()(paddle.to_tensor([-8.0, 2.0])).tolist()
+        [-4.0, 2.0]
+    """
+
+    function = staticmethod(piecewise.rrelu)
+    defaults: ClassVar = {"lower": 1.0 / 8.0, "upper": 1.0 / 3.0}
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        """See ``nn.functional.rrelu``."""
+        (x,) = inputs
+        return piecewise.rrelu(x, **self.settings, training=self.training)

@@ -46,7 +46,10 @@ KINDS = [pytest.param(kind, id=kind.__name__) for kind in SET]
 
 def test_every_one_is_here() -> None:
     public = {kind for kind in vars(nn).values() if isinstance(kind, type)}
-    assert {kind for kind in public if issubclass(kind, FunctionLayer)} == set(SET)
+    modules = {f"minipaddle.nn.layers.{name}" for name in ("activation", "rectifier")}
+    simple = {kind for kind in public if issubclass(kind, FunctionLayer)}
+    simple = {kind for kind in simple if kind.__module__ in modules}
+    assert simple - {nn.Maxout, nn.RReLU, nn.Softmax2D} == set(SET)  # those have tests of their own
 
 
 @pytest.mark.parametrize("kind", KINDS)
