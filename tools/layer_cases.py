@@ -118,7 +118,7 @@ CASES: dict[str, tuple[Any, ...]] = {
     "CosineSimilarity": ("nn.CosineSimilarity(axis=-1)", X1, X1),
     "PairwiseDistance": ("nn.PairwiseDistance(3.0, keepdim=True)", X1, X1),
     "Bilinear": ("nn.Bilinear(6, 3, 2)", X1, [4, 3]),
-    "Maxout": ("nn.Maxout(2)", X4),
+    "Maxout": ("nn.Maxout(2)", [2, 4, 2, 2]),
     "RReLU in evaluation": ("nn.RReLU(0.1, 0.4).eval()", X1),
     "Softmax2D": ("nn.Softmax2D()", X4),
     "swiglu": ("F.swiglu", X1),
@@ -164,7 +164,7 @@ CASES: dict[str, tuple[Any, ...]] = {
 def numbers(name: str, shape: list[int]) -> np.ndarray[Any, Any]:
     """Numbers in [-1, 1] that depend on the name alone; none is 0, where some slopes jump."""
     rng = np.random.RandomState(zlib.crc32(name.encode()) % 2**31)
-    drawn = np.round(rng.uniform(-1.0, 1.0, shape), 2)
+    drawn = np.round(rng.uniform(-1.0, 1.0, shape), 4)
     return np.where(drawn == 0.0, 0.5, drawn)
 
 
@@ -175,8 +175,8 @@ def _tensors(value: Any) -> list[Any]:
     return [value]
 
 
-def measure(paddle: Any, case: str) -> dict[str, Any]:
-    """Outputs of a case, gradients of a weighted sum of them, and what running values became.
+def prepare(paddle: Any, case: str) -> tuple[Any, list[Any], list[tuple[str, Any]]]:
+    """What a case makes, with the numbers of its parameters; its inputs; the parameters by name.
 
     Args:
         paddle: Paddle, or minipaddle.
@@ -191,27 +191,52 @@ def measure(paddle: Any, case: str) -> dict[str, Any]:
         for name, parameter in named:
             values = numbers(name, list(parameter.shape))
             parameter.set_value(np.abs(values) + 0.5 if name == "_variance" else values)
-        inputs = []
-        for i, item in enumerate(given):
-            if isinstance(item, str):
-                inputs.append(eval(item, scope))
-            else:
-                values = numbers(f"input {i}", item)
-                inputs.append(paddle.to_tensor(values, stop_gradient=False))
+        inputs = [
+            eval(item, scope)
+            if isinstance(item, str)
+            else paddle.to_tensor(numbers(f"input {i}", item), stop_gradient=False)
+            for i, item in enumerate(given)
+        ]
+    finally:
+        paddle.set_default_dtype("float32")
+    return made, inputs, named
+
+
+def weighted_sum(paddle: Any, made: Any, inputs: list[Any]) -> tuple[Any, list[Any]]:
+    """A sum of all outputs with fixed weights, and the outputs.
+
+    Args:
+        paddle: Paddle, or minipaddle.
+        made: What is called.
+        inputs: With what.
+    """
+    paddle.set_default_dtype("float64")
+    try:
         outputs = _tensors(made(*inputs))
     finally:
         paddle.set_default_dtype("float32")
-    loss = sum(
+    terms = [
         (out * paddle.to_tensor(numbers(f"output {i}", list(out.shape)))).sum()
         for i, out in enumerate(outputs)
-    )
+    ]
+    return sum(terms), outputs
+
+
+def measure(paddle: Any, case: str) -> dict[str, Any]:
+    """Outputs of a case, gradients of a weighted sum of them, and what running values became.
+
+    Args:
+        paddle: Paddle, or minipaddle.
+        case: Its name.
+    """
+    made, inputs, named = prepare(paddle, case)
+    loss, outputs = weighted_sum(paddle, made, inputs)
     loss.backward()
     trained = [(name, p) for name, p in named if not p.stop_gradient]
+    wanted = [x for x in inputs if hasattr(x, "stop_gradient") and not x.stop_gradient]
     return {
         "outputs": [out.numpy() for out in outputs],
-        "inputs": [
-            x.grad.numpy() for x in inputs if hasattr(x, "stop_gradient") and not x.stop_gradient
-        ],
+        "inputs": [x.grad.numpy() for x in wanted],
         "parameters": {name: p.grad.numpy() for name, p in trained if p.grad is not None},
         "kept": {name: p.numpy() for name, p in named if p.stop_gradient},
     }

@@ -36,7 +36,7 @@ def summary(
     """Runs a network once and prints a table of its layers, shapes and numbers of parameters.
 
     The run is in evaluation mode and records nothing; afterwards the network is in the mode in
-    which it was. A layer that is run twice has one line, and a parameter that is shared counts once.
+    which it was. A layer that is run twice has one line, and a shared parameter counts once.
 
     Args:
         net: The network.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minipaddle as paddle
-from tools.layer_cases import CASES, measure
+from tools.layer_cases import CASES, measure, prepare, weighted_sum
 
 RECORDED = json.loads(Path(__file__).with_name("paddle_layers.json").read_text("utf-8"))["cases"]
 
@@ -39,3 +39,29 @@ def test_values_and_gradients_are_those_of_paddle(case: str) -> None:
 
 def test_every_recorded_case_is_there() -> None:
     assert list(RECORDED) == list(CASES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_gradients_are_slopes(case: str) -> None:
+    """The change along one direction in all inputs and parameters is what the gradients say."""
+    if "float32" in CASES[case][0]:
+        return  # too coarse for differences
+    made, inputs, named = prepare(paddle, case)
+    leaves = [x for x in inputs if isinstance(x, paddle.Tensor) and not x.stop_gradient]
+    leaves += [p for _, p in named if not p.stop_gradient]
+    kept = [(p, p.numpy()) for _, p in named if p.stop_gradient]
+    weighted_sum(paddle, made, inputs)[0].backward()
+    rng = np.random.default_rng(1)
+    leaves = [x for x in leaves if x.grad is not None]
+    ways = [rng.standard_normal(x.shape) for x in leaves]
+    slope = sum(float((x.grad.numpy() * way).sum()) for x, way in zip(leaves, ways, strict=True))
+    starts, values, step = [x.numpy() for x in leaves], [], 1e-6
+    for sign in (1.0, -1.0):
+        for running, value in kept:  # running statistics are written by each run
+            running.set_value(value)
+        with paddle.no_grad():
+            for x, start, way in zip(leaves, starts, ways, strict=True):
+                x.set_value(start + sign * step * way)
+            values.append(weighted_sum(paddle, made, inputs)[0].item())
+    found = (values[0] - values[1]) / (2 * step)
+    assert found == pytest.approx(slope, rel=1e-5, abs=1e-6), case
