@@ -51,7 +51,7 @@ WRONG = [
     (rule_file_size, "nn/layer.py", "x = 1\n" * (MAX_FILE_LINES + 1)),
     (rule_function_size, "nn/layer.py", "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES),
     (rule_parameters, "nn/layer.py", "def f(self, a, b, c, d, /, e, *, g, h): pass"),
-    (rule_no_vague_files, "nn/utils.py", ""),
+    (rule_no_vague_files, "nn/helpers.py", ""),
     (rule_no_vague_files, "nn/helpers/layer.py", ""),
     (rule_no_device_ladders, "nn/layer.py", "if place.kind == 'gpu': pass"),
     (rule_no_device_ladders, "nn/layer.py", "if 'gpu' in name: pass"),
