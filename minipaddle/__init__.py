@@ -152,6 +152,7 @@ from minipaddle.imperative.printing import set_printoptions
 from minipaddle.imperative.tensor import Parameter, Tensor, to_tensor
 from minipaddle.nn.initializer import ParamAttr
 from minipaddle.nn.parameter import create_parameter
+from minipaddle.nn.summary import summary
 
 __version__ = "0.1.0"
 
@@ -244,9 +245,9 @@ __all__ = [
     "set_grad_enabled", "set_printoptions", "set_rng_state", "sgn", "shape", "sigmoid", "sigmoid_",
     "sign", "signbit", "sin", "sin_", "sinh", "sinh_", "slice", "sort", "split", "sqrt", "sqrt_",
     "square", "square_", "squeeze", "squeeze_", "stack", "standard_gamma", "standard_normal",
-    "stanh", "std", "strided_slice", "subtract", "subtract_", "sum", "swapaxes", "t", "t_", "take",
-    "take_along_axis", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot", "tile",
-    "to_tensor", "tolist", "topk", "trace", "transpose", "transpose_", "trapezoid", "tril",
+    "stanh", "std", "strided_slice", "subtract", "subtract_", "sum", "summary", "swapaxes", "t",
+    "t_", "take", "take_along_axis", "tan", "tan_", "tanh", "tanh_", "tensor_split", "tensordot",
+    "tile", "to_tensor", "tolist", "topk", "trace", "transpose", "transpose_", "trapezoid", "tril",
     "tril_", "tril_indices", "triu", "triu_", "triu_indices", "trunc", "trunc_", "uint8", "unbind",
     "unflatten", "uniform", "uniform_", "unique", "unique_consecutive", "unsqueeze", "unsqueeze_",
     "unstack", "utils", "vander", "var", "view", "view_as", "vsplit", "vstack", "where", "where_",

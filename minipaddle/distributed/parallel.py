@@ -177,11 +177,9 @@ class DataParallel(Layer):
             "apply_collective_grads is not needed any more", DeprecationWarning, stacklevel=2
         )
 
-    def state_dict(
-        self, include_sublayers: bool = True, use_structured_name: bool = True
-    ) -> OrderedDict[str, Tensor]:
+    def state_dict(self, *args: Any, **kwargs: Any) -> OrderedDict[str, Tensor]:
         """The wrapped layer's state, under the wrapped layer's names."""
-        return self._layers.state_dict(include_sublayers, use_structured_name)
+        return self._layers.state_dict(*args, **kwargs)
 
     def set_state_dict(
         self, state_dict: Mapping[str, Any], use_structured_name: bool = True

@@ -2,105 +2,64 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
-from minipaddle.imperative.functions import creation, random
-from minipaddle.imperative.tensor import Tensor
+from minipaddle.nn.first_values import Assign, Constant, Dirac, Initializer, Orthogonal
+
+# fmt: off
+from minipaddle.nn.random_values import (
+    KaimingNormal,
+    KaimingUniform,
+    Normal,
+    TruncatedNormal,
+    Uniform,
+    XavierNormal,
+    XavierUniform,
+    calculate_gain,
+)
+
+# fmt: on
 from minipaddle.regularizer import WeightDecayRegularizer
 
-
-class Initializer:
-    """Makes the first value of a parameter: ``initializer(shape, dtype) -> Tensor``."""
-
-    def __call__(self, shape: list[int], dtype: Any) -> Tensor:
-        """A new tensor with the first values.
-
-        Args:
-            shape: Lengths of the parameter's axes.
-            dtype: Its float element type.
-        """
-        raise TypeError(f"{type(self).__name__} does not define __call__(shape, dtype)")
+_global: dict[bool, Initializer | None] = {True: None, False: None}  # of biases, of weights
 
 
-@dataclass
-class Constant(Initializer):
-    """One value everywhere.
+def set_global_initializer(
+    weight_init: Initializer | None, bias_init: Initializer | None = None
+) -> None:
+    """Says how parameters are initialized whose ``attr`` does not say it.
 
     Args:
-        value: The value.
+        weight_init: For weights; None for the layers' own ways.
+        bias_init: For biases; the same.
+
+    Raises:
+        TypeError: One of them is neither an Initializer nor None.
 
     Example:
         >>> import minipaddle as paddle
-        >>> paddle.nn.initializer.Constant(0.5)([2], "float32").tolist()
-        [0.5, 0.5]
+        >>> initializer = paddle.nn.initializer
+        >>> initializer.set_global_initializer(initializer.Constant(2.0))
+        >>> paddle.nn.Linear(1, 2).weight.tolist()
+        [[2.0, 2.0]]
+        >>> initializer.set_global_initializer(None)
     """
-
-    value: float = 0.0
-
-    def __call__(self, shape: list[int], dtype: Any) -> Tensor:
-        """See ``Initializer``."""
-        return creation.full(shape, self.value, dtype)
+    for name, value in (("weight_init", weight_init), ("bias_init", bias_init)):
+        if value is not None and not isinstance(value, Initializer):
+            raise TypeError(f"{name} must be an Initializer or None; got {type(value).__name__}")
+    _global.update({True: bias_init, False: weight_init})
 
 
-@dataclass
-class Uniform(Initializer):
-    """Spread evenly over [low, high).
+def default_for(is_bias: bool, layers_own: Initializer | None) -> Initializer:
+    """What initializes a parameter whose ``attr`` does not say it.
 
     Args:
-        low: Lower end.
-        high: Upper end.
-
-    Example:
-        >>> import minipaddle as paddle
-        >>> paddle.nn.initializer.Uniform(0.0, 1.0)([2, 3], "float32").shape
-        [2, 3]
+        is_bias: Whether it is a bias: zeros by default, Xavier-uniform otherwise.
+        layers_own: What the layer takes by default, if anything.
     """
-
-    low: float = -1.0
-    high: float = 1.0
-
-    def __call__(self, shape: list[int], dtype: Any) -> Tensor:
-        """See ``Initializer``."""
-        return random.uniform(shape, dtype, self.low, self.high)
-
-
-@dataclass
-class XavierUniform(Initializer):
-    """Even over ±sqrt(6 / (fan_in + fan_out)), so that the spread of values is kept both ways.
-
-    Args:
-        fan_in: Inputs of one unit; by default the first axis of a matrix.
-        fan_out: Outputs of one unit; by default the second axis.
-        gain: Factor on the limit, for the function that follows.
-
-    References:
-        Glorot and Bengio (2010), Understanding the difficulty of training deep feedforward neural
-        networks, equation 16.
-
-    Example:
-        >>> import minipaddle as paddle
-        >>> weight = paddle.nn.initializer.XavierUniform()([2, 4], "float32")
-        >>> bool(abs(weight.numpy()).max() <= 1.0)
-        True
-    """
-
-    fan_in: int | None = None
-    fan_out: int | None = None
-    gain: float = 1.0
-
-    def __call__(self, shape: list[int], dtype: Any) -> Tensor:
-        """See ``Initializer``."""
-        receptive = math.prod(shape[2:])
-        fan_in = (shape[0] if shape else 1) * receptive if self.fan_in is None else self.fan_in
-        fan_out = (
-            (shape[1] if len(shape) > 1 else fan_in) * receptive
-            if self.fan_out is None
-            else self.fan_out
-        )
-        limit = self.gain * math.sqrt(6.0 / max(1, fan_in + fan_out))
-        return random.uniform(shape, dtype, -limit, limit)
+    fallback = Constant(0.0) if is_bias else XavierUniform()
+    return _global[is_bias] or layers_own or fallback
 
 
 @dataclass
@@ -152,4 +111,10 @@ class ParamAttr:
         )
 
 
-__all__ = ["Constant", "Initializer", "Uniform", "XavierUniform"]
+# fmt: off
+__all__ = [
+    "Assign", "Constant", "Dirac", "Initializer", "KaimingNormal", "KaimingUniform", "Normal",
+    "Orthogonal", "TruncatedNormal", "Uniform", "XavierNormal", "XavierUniform", "calculate_gain",
+    "set_global_initializer",
+]
+# fmt: on

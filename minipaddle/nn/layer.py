@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-import re
-import warnings
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
-from minipaddle.device.dtype import DType, as_dtype
 from minipaddle.imperative.tensor import Parameter, Tensor
-from minipaddle.nn.initializer import Constant, Initializer, ParamAttr, XavierUniform
-from minipaddle.nn.parameter import make_parameter
+from minipaddle.nn.layer_conversion import LayerConversion
+from minipaddle.nn.layer_state import HookRemoveHelper, add_hook
 
-_instances: Counter[str] = Counter()
-_hook_numbers = itertools.count()
-
-
-class LayerHookHandle:
-    """What the ``register_forward_..._hook`` methods return; ``remove`` takes the hook away."""
-
-    def __init__(self, hooks: dict[int, Any], number: int) -> None:
-        self._hooks = hooks
-        self._number = number
-
-    def remove(self) -> None:
-        """Takes the hook away; a second call does nothing."""
-        self._hooks.pop(self._number, None)
+# What a hook of forward is called with besides what all are: its keyword arguments, and whether
+# a failed forward calls it too.
+Hook = tuple[Callable[..., Any], bool, bool]
 
 
-class Layer:
+class Layer(LayerConversion):
     """Base of models and their parts: assign parameters and layers as attributes, write forward.
 
     A Parameter, Layer or Tensor given to an attribute is entered as parameter, sublayer or buffer,
@@ -52,30 +37,15 @@ class Layer:
         [2, 1]
     """
 
-    training: bool
-    _full_name: str
-    _dtype: DType
-    _parameters: OrderedDict[str, Parameter | None]
-    _sub_layers: OrderedDict[str, Layer | None]
-    _buffers: OrderedDict[str, Tensor | None]
-    _non_persistable_buffers: set[str]
-    _forward_pre_hooks: OrderedDict[int, Callable[..., Any]]
-    _forward_post_hooks: OrderedDict[int, Callable[..., Any]]
+    _forward_pre_hooks: OrderedDict[int, Hook]
+    _forward_post_hooks: OrderedDict[int, Hook]
 
     def __init__(self, name_scope: str | None = None, dtype: Any = None) -> None:
-        scope = name_scope or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(self).__name__).lower()
-        fields = self.__dict__
-        fields["_full_name"] = f"{scope}_{_instances[scope]}"
-        _instances[scope] += 1
-        fields["_dtype"] = as_dtype(dtype)
-        fields["training"] = True
-        # Registered values also lie in __dict__, where Python finds them without our help.
-        fields["_parameters"] = OrderedDict[str, Parameter | None]()
-        fields["_sub_layers"] = OrderedDict[str, Layer | None]()
-        fields["_buffers"] = OrderedDict[str, Tensor | None]()
-        fields["_non_persistable_buffers"] = set[str]()
-        fields["_forward_pre_hooks"] = OrderedDict[int, Callable[..., Any]]()
-        fields["_forward_post_hooks"] = OrderedDict[int, Callable[..., Any]]()
+        super().__init__(name_scope, dtype)
+        self.__dict__["_forward_pre_hooks"] = OrderedDict[int, Hook]()
+        self.__dict__["_forward_post_hooks"] = OrderedDict[int, Hook]()
+
+    # ---- calling ----
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Computes the layer's output; every subclass defines its own."""
@@ -83,223 +53,224 @@ class Layer:
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         """Runs ``forward`` between the hooks."""
-        if self._forward_pre_hooks:
-            for hook in list(self._forward_pre_hooks.values()):
-                changed = hook(self, inputs)
-                if changed is not None:
-                    inputs = changed if isinstance(changed, tuple) else (changed,)
-        output = self.forward(*inputs, **kwargs)
-        if self._forward_post_hooks:
-            for hook in list(self._forward_post_hooks.values()):
-                changed = hook(self, inputs, output)
-                if changed is not None:
-                    output = changed
+        if not (self._forward_pre_hooks or self._forward_post_hooks):
+            return self.forward(*inputs, **kwargs)
+        output, called = None, set[int]()
+        try:
+            inputs, kwargs = self._run_pre_hooks(inputs, kwargs)
+            output = self.forward(*inputs, **kwargs)
+            for number, (hook, with_kwargs, _) in list(self._forward_post_hooks.items()):
+                called.add(number)
+                given = (inputs, kwargs, output) if with_kwargs else (inputs, output)
+                changed = hook(self, *given)
+                output = output if changed is None else changed
+        except Exception as error:
+            self._run_remaining(called, (inputs, kwargs, output), error)
+            raise
         return output
 
-    def full_name(self) -> str:
-        """Name of this instance, such as ``linear_0``; parameters are named after it."""
-        return self._full_name
-
-    # ---- attributes ----
-
-    def __getattr__(self, name: str) -> Any:
-        kind = type(self).__name__
-        if "_parameters" not in self.__dict__:
-            raise AttributeError(
-                f"{kind} has no attribute {name!r}; its __init__ must call super().__init__()"
-            )
-        raise AttributeError(f"{kind} has no attribute {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        fields = self.__dict__
-        if "_parameters" not in fields:
-            if isinstance(value, (Tensor, Layer)):
-                raise ValueError(
-                    f"call super().__init__() before {type(self).__name__}.{name} is assigned"
+    def _run_pre_hooks(
+        self, inputs: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        for hook, with_kwargs, _ in list(self._forward_pre_hooks.values()):
+            changed = hook(self, inputs, kwargs) if with_kwargs else hook(self, inputs)
+            if changed is None:
+                continue
+            if not with_kwargs:
+                inputs = changed if isinstance(changed, tuple) else (changed,)
+            elif isinstance(changed, tuple) and len(changed) == 2:
+                inputs, kwargs = changed
+            else:
+                raise RuntimeError(
+                    "a forward pre-hook with keyword arguments must return None or a pair, new "
+                    f"inputs and new keyword arguments; got {changed!r}"
                 )
-            object.__setattr__(self, name, value)
-            return
-        registry = self._registry_of(value)
-        owner = next((r for r in self._registries() if name in r), None)
-        if owner is not None and registry is not owner and value is not None:
-            if owner is not self._buffers:
-                kind = "parameter" if owner is self._parameters else "sublayer"
-                raise TypeError(
-                    f"{name} is a {kind} of {self.full_name()}; it can be replaced by another one "
-                    f"or None, not by {type(value).__name__}"
-                )
-            del owner[name]
-            self._non_persistable_buffers.discard(name)
-            owner = None
-        target = registry if registry is not None else owner
-        if target is not None:
-            if target is self._buffers and name not in target:
-                self._non_persistable_buffers.add(name)
-            target[name] = value
-        object.__setattr__(self, name, value)
+        return inputs, kwargs
 
-    def __delattr__(self, name: str) -> None:
-        for registry in self._registries():
-            registry.pop(name, None)
-        self._non_persistable_buffers.discard(name)
-        object.__delattr__(self, name)
+    def _run_remaining(self, called: set[int], given: tuple[Any, ...], error: Exception) -> None:
+        """Calls the hooks that a failed forward calls too; what they raise becomes a note."""
+        inputs, kwargs, output = given
+        for number, (hook, with_kwargs, always) in list(self._forward_post_hooks.items()):
+            if always and number not in called:
+                try:
+                    hook(self, *((inputs, kwargs, output) if with_kwargs else (inputs, output)))
+                except Exception as second:
+                    error.add_note(f"a forward hook failed after it: {second!r}")
 
-    def _registries(self) -> tuple[dict[str, Any], ...]:
-        return self._parameters, self._sub_layers, self._buffers
-
-    def _registry_of(self, value: Any) -> dict[str, Any] | None:
-        if isinstance(value, Parameter):
-            return self._parameters
-        if isinstance(value, Layer):
-            return self._sub_layers
-        return self._buffers if isinstance(value, Tensor) else None
-
-    def _register(self, where: str, name: str, value: Any, kind: type) -> Any:
-        if where not in self.__dict__:
-            raise RuntimeError("call super().__init__() before anything is registered")
-        registry: dict[str, Any] = self.__dict__[where]
-        if not isinstance(name, str):
-            raise TypeError(f"the name must be a str; got {type(name).__name__}")
-        if not name or "." in name:
-            raise KeyError(f"the name must not be empty or contain a dot; got {name!r}")
-        if hasattr(self, name) and name not in registry:
-            raise KeyError(f"{self.full_name()} has an attribute {name!r} already")
-        if value is not None and not isinstance(value, kind):
-            raise TypeError(f"{name} must be a {kind.__name__}; got {type(value).__name__}")
-        registry[name] = value
-        object.__setattr__(self, name, value)
-        return value
-
-    def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
-        """Enters a parameter under ``name``.
-
-        Raises:
-            TypeError: The name is no str, or the value no Parameter.
-            KeyError: The name is empty, has a dot or is taken.
-        """
-        found: Parameter | None = self._register("_parameters", name, parameter, Parameter)
-        return found
-
-    def add_sublayer(self, name: str, sublayer: Layer) -> Layer:
-        """Enters a layer under ``name``; errors as ``add_parameter``."""
-        found: Layer = self._register("_sub_layers", name, sublayer, Layer)
-        return found
-
-    def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
-        """Enters a tensor that is part of the state but not trained; errors as ``add_parameter``.
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookRemoveHelper:
+        """Has ``hook(layer, inputs)`` called before forward.
 
         Args:
-            name: Attribute name.
-            tensor: The tensor, or None.
-            persistable: Whether ``state_dict`` contains it.
-        """
-        self._register("_buffers", name, tensor, Tensor)
-        (self._non_persistable_buffers.discard if persistable else
-         self._non_persistable_buffers.add)(name)  # fmt: skip
-
-    def create_parameter(
-        self,
-        shape: list[int],
-        attr: Any = None,
-        dtype: Any = None,
-        is_bias: bool = False,
-        default_initializer: Initializer | None = None,
-    ) -> Parameter | None:
-        """Makes a parameter with first values; assign it to an attribute to enter it.
-
-        Args:
-            shape: Lengths of its axes.
-            attr: ParamAttr, Initializer, name, None, or False for no parameter.
-            dtype: Float element type; the layer's by default.
-            is_bias: Zeros by default; otherwise Xavier-uniform by default.
-            default_initializer: Used if ``attr`` gives none.
+            hook: It may return other inputs: a tuple, or one input.
+            prepend: Call it before the hooks that are there, not after them.
+            with_kwargs: Call ``hook(layer, inputs, kwargs)``, which may return a pair of both.
 
         Returns:
-            The parameter, or None for ``attr=False``.
-
-        Raises:
-            ValueError: The name that ``attr`` gives is taken.
+            A handle whose ``remove()`` takes the hook away.
         """
-        if attr is False:
-            return None
-        if default_initializer is None:
-            default_initializer = Constant(0.0) if is_bias else XavierUniform()
-        element = self._dtype if dtype is None else as_dtype(dtype)
-        stem = f"{self._full_name}.{'b' if is_bias else 'w'}"
-        return make_parameter(shape, element, ParamAttr.of(attr), default_initializer, stem)
+        return add_hook(self._forward_pre_hooks, (hook, with_kwargs, False), prepend)
+
+    def register_forward_post_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> HookRemoveHelper:
+        """Has ``hook(layer, inputs, output)`` called after forward.
+
+        Args:
+            hook: It may return another output.
+            prepend: Call it before the hooks that are there, not after them.
+            with_kwargs: Call ``hook(layer, inputs, kwargs, output)``.
+            always_call: Call it also if forward, or a hook before it, has raised.
+
+        Returns:
+            A handle whose ``remove()`` takes the hook away.
+        """
+        return add_hook(self._forward_post_hooks, (hook, with_kwargs, always_call), prepend)
+
+    register_forward_hook = register_forward_post_hook
 
     # ---- walking ----
 
     def named_sublayers(
-        self, prefix: str = "", include_self: bool = False
+        self,
+        prefix: str = "",
+        include_self: bool = False,
+        layers_set: set[Layer] | None = None,
+        remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Layer]]:
-        """All layers below this one, each once, with dotted names, parents first."""
-        yield from self._walk(prefix, include_self, set())
+        """All layers below this one, with dotted names, parents first.
 
-    def _walk(self, prefix: str, include_self: bool, seen: set[int]) -> Iterator[tuple[str, Layer]]:
-        if id(self) in seen:
-            return
-        seen.add(id(self))
-        if include_self:
-            yield prefix, self
-        for name, layer in self._sub_layers.items():
-            if layer is not None:
-                yield from layer._walk(f"{prefix}.{name}" if prefix else name, True, seen)
+        Args:
+            prefix: Put before the names.
+            include_self: This layer too, under the prefix.
+            layers_set: Layers to leave out, with what is below them; those given are added to it.
+            remove_duplicate: Give a layer that is in several places once, under its first name.
+        """
+        seen: set[Any] = set() if layers_set is None else layers_set
+        return self._walk(prefix, include_self, seen, remove_duplicate)
 
     def sublayers(self, include_self: bool = False) -> list[Layer]:
         """All layers below this one, each once, parents first."""
         return [layer for _, layer in self.named_sublayers(include_self=include_self)]
 
+    def named_children(self) -> Iterator[tuple[str, Layer]]:
+        """The layers directly below this one, each once, with their names."""
+        seen: set[Layer] = set()
+        for name, layer in self._sub_layers.items():
+            if layer is not None and layer not in seen:
+                seen.add(layer)
+                yield name, layer
+
     def children(self) -> Iterator[Layer]:
-        """The layers directly below this one."""
-        return (layer for layer in self._sub_layers.values() if layer is not None)
+        """The layers directly below this one, each once."""
+        return (layer for _, layer in self.named_children())
 
-    def _named(
-        self, registry: str, prefix: str, include_sublayers: bool
-    ) -> Iterator[tuple[str, Any]]:
-        seen: set[int] = set()
-        layers = self.named_sublayers(prefix, True) if include_sublayers else [(prefix, self)]
-        for path, layer in layers:
-            for name, value in getattr(layer, registry).items():
-                if value is not None and id(value) not in seen:
-                    seen.add(id(value))
-                    yield (f"{path}.{name}" if path else name), value
+    def named_modules(
+        self,
+        memo: set[Layer] | None = None,
+        prefix: str = "",
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Layer]]:
+        """``named_sublayers`` with this layer itself; PyTorch's name for it."""
+        return self.named_sublayers(prefix, True, memo, remove_duplicate)
 
-    def named_parameters(
-        self, prefix: str = "", include_sublayers: bool = True
-    ) -> Iterator[tuple[str, Parameter]]:
-        """All parameters, each once, with dotted names."""
-        return self._named("_parameters", prefix, include_sublayers)
+    def modules(self) -> Iterator[Layer]:
+        """This layer and all below it, each once; PyTorch's name for ``sublayers``."""
+        return (layer for _, layer in self.named_modules())
 
-    def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
-        """All parameters, each once."""
-        return [p for _, p in self.named_parameters("", include_sublayers)]
+    def get_sublayer(self, target: str) -> Layer:
+        """The layer at a dotted name; this layer for an empty one.
 
-    def named_buffers(
-        self, prefix: str = "", include_sublayers: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        """All buffers, each once, with dotted names."""
-        return self._named("_buffers", prefix, include_sublayers)
+        Raises:
+            AttributeError: There is nothing of this name, or no layer.
+        """
+        found: Any = self
+        for name in target.split(".") if target else ():
+            found = getattr(found, name)
+            if not isinstance(found, Layer):
+                raise AttributeError(f"{name!r} of {target!r} is no Layer, it is {found!r}")
+        return found
 
-    def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
-        """All buffers, each once."""
-        return [b for _, b in self.named_buffers("", include_sublayers)]
+    get_submodule = get_sublayer
 
-    def apply(self, fn: Callable[[Layer], Any]) -> Layer:
+    def set_sublayer(self, target: str, layer: Layer, strict: bool = False) -> None:
+        """Puts a layer at a dotted name.
+
+        Args:
+            target: The name.
+            layer: What goes there.
+            strict: Refuse a name that is not there yet.
+
+        Raises:
+            AttributeError: There is no layer above the name, something else at it, or nothing and
+                ``strict`` is True.
+            ValueError: The name is empty, or ``layer`` is no Layer.
+        """
+        above, _, name = target.rpartition(".")
+        if not name or not isinstance(layer, Layer):
+            raise ValueError(f"set_sublayer needs a name and a Layer; got {target!r}, {layer!r}")
+        owner = self.get_sublayer(above)
+        if strict or hasattr(owner, name):
+            owner.get_sublayer(name)
+        setattr(owner, name, layer)
+
+    set_submodule = set_sublayer
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a dotted name.
+
+        Raises:
+            AttributeError: There is nothing of this name, or no parameter.
+        """
+        above, _, name = target.rpartition(".")
+        found = getattr(self.get_sublayer(above), name)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"{target!r} is no Parameter, it is {found!r}")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a dotted name.
+
+        Raises:
+            AttributeError: There is nothing of this name, or no buffer.
+        """
+        above, _, name = target.rpartition(".")
+        owner = self.get_sublayer(above)
+        found: Any = getattr(owner, name)
+        if name not in owner._buffers:
+            raise AttributeError(f"{target!r} is no buffer, it is {found!r}")
+        return found
+
+    # ---- what is done to all ----
+
+    def apply(self, fn: Callable[[Layer], Any]) -> Self:
         """Calls ``fn`` on every layer below this one, then on this one."""
         for child in self.children():
             child.apply(fn)
         fn(self)
         return self
 
-    def train(self, mode: bool = True) -> None:
-        """Puts this layer and all below it in training mode, or in evaluation mode."""
+    def train(self, mode: bool = True) -> Self:
+        """Puts this layer and all below it in training mode, or in evaluation mode.
+
+        Raises:
+            ValueError: ``mode`` is no bool.
+        """
+        if not isinstance(mode, bool):
+            raise ValueError(f"mode must be a bool; got {mode!r}")
         for layer in self.sublayers(include_self=True):
             layer.training = mode
+        return self
 
-    def eval(self) -> None:
+    def eval(self) -> Self:
         """Puts this layer and all below it in evaluation mode."""
-        self.train(False)
+        return self.train(False)
 
     def clear_gradients(self, set_to_zero: bool = True) -> None:
         """Clears the gradients of the trained parameters, as ``Tensor.clear_gradient`` does."""
@@ -307,92 +278,21 @@ class Layer:
             if parameter.trainable:
                 parameter.clear_gradient(set_to_zero)
 
-    # ---- hooks ----
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """``clear_gradients(not set_to_none)``: PyTorch's name for it."""
+        self.clear_gradients(not set_to_none)
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> LayerHookHandle:
-        """Has ``hook(layer, inputs)`` called before forward; it may return other inputs."""
-        return self._add_hook(self._forward_pre_hooks, hook)
-
-    def register_forward_post_hook(self, hook: Callable[..., Any]) -> LayerHookHandle:
-        """Has ``hook(layer, inputs, output)`` called after forward; may return another output."""
-        return self._add_hook(self._forward_post_hooks, hook)
-
-    def _add_hook(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> LayerHookHandle:
-        number = next(_hook_numbers)
-        hooks[number] = hook
-        return LayerHookHandle(hooks, number)
-
-    # ---- state ----
-
-    def state_dict(
-        self, include_sublayers: bool = True, use_structured_name: bool = True
-    ) -> OrderedDict[str, Tensor]:
-        """Parameters, then buffers, under dotted names; the tensors themselves, not copies.
-
-        Args:
-            include_sublayers: Also those of layers below.
-            use_structured_name: False keys parameters by their own ``name``.
-        """
-        state = OrderedDict[str, Tensor]()
-        for name, parameter in self.named_parameters("", include_sublayers):
-            state[name if use_structured_name else parameter.name] = parameter
-        hidden = {
-            id(layer._buffers[name])
-            for layer in self.sublayers(include_self=True)
-            for name in layer._non_persistable_buffers
-        }
-        for name, buffer in self.named_buffers("", include_sublayers):
-            if id(buffer) not in hidden:
-                state[name if use_structured_name else buffer.name] = buffer
-        return state
-
-    def set_state_dict(
-        self, state_dict: Mapping[str, Any], use_structured_name: bool = True
-    ) -> tuple[list[str], list[str]]:
-        """Copies values into this layer's state; a name or shape that does not fit is a warning.
-
-        Args:
-            state_dict: Names to tensors or arrays, as ``state_dict`` gives them.
-            use_structured_name: As in ``state_dict``.
-
-        Returns:
-            Names missing from ``state_dict``, and names in it that this layer does not have.
-        """
-        own = self.state_dict(use_structured_name=use_structured_name)
-        for name, value in state_dict.items():
-            if name in own and not hasattr(value, "shape"):
-                kind = type(value).__name__
-                raise TypeError(f"state_dict[{name!r}] must be a Tensor or an array; got {kind}")
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        for name in missing:
-            warnings.warn(f"{name} is not in the given state; it keeps its value", stacklevel=2)
-        for name, tensor in own.items():
-            if name not in state_dict:
-                continue
-            shape = list(state_dict[name].shape)
-            if shape != tensor.shape:
-                warnings.warn(
-                    f"{name} has shape {tensor.shape} but the given state {shape}; it keeps its "
-                    "value",
-                    stacklevel=2,
-                )
-                missing.append(name)
-                continue
-            tensor.set_value(state_dict[name])
-        return missing, unexpected
-
-    set_dict = set_state_dict
-    load_dict = set_state_dict
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Says of all parameters whether they are trained."""
+        for parameter in self.parameters():
+            parameter.trainable = requires_grad
+        return self
 
     def extra_repr(self) -> str:
         """What ``repr`` shows of this layer besides its sublayers."""
         return ""
 
     def __repr__(self) -> str:
-        lines = [self.extra_repr()] if self.extra_repr() else []
-        for name, layer in self._sub_layers.items():
-            lines.append(f"({name}): " + repr(layer).replace("\n", "\n  "))
-        if not self._sub_layers:
-            return f"{type(self).__name__}({', '.join(lines)})"
-        return f"{type(self).__name__}(\n  " + "\n  ".join(lines) + "\n)"
+        lines = [f"({name}): {layer!r}" for name, layer in self._sub_layers.items()]
+        inner = "".join("\n  " + line.replace("\n", "\n  ") for line in lines)
+        return f"{type(self).__name__}({self.extra_repr()}{inner}" + ("\n)" if inner else ")")

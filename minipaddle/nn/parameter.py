@@ -10,7 +10,7 @@ from typing import Any
 
 from minipaddle.device.dtype import as_dtype
 from minipaddle.imperative.tensor import Parameter
-from minipaddle.nn.initializer import Constant, Initializer, ParamAttr, XavierUniform
+from minipaddle.nn.initializer import Initializer, ParamAttr, default_for
 
 _named: weakref.WeakValueDictionary[str, Parameter] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
@@ -61,7 +61,7 @@ def create_parameter(
         name: Its name, if ``attr`` gives none.
         attr: ParamAttr, Initializer, name or None.
         is_bias: Zeros by default; otherwise Xavier-uniform by default.
-        default_initializer: Used if ``attr`` gives none.
+        default_initializer: Used if ``attr`` gives none, and ``set_global_initializer`` none.
 
     Returns:
         The parameter.
@@ -78,9 +78,8 @@ def create_parameter(
     asked = ParamAttr.of(name if attr is None else attr)
     if asked.name is None and name is not None:
         asked = replace(asked, name=name)
-    if default_initializer is None:
-        default_initializer = Constant(0.0) if is_bias else XavierUniform()
-    return make_parameter(shape, as_dtype(dtype), asked, default_initializer, "create_parameter")
+    first = default_for(is_bias, default_initializer)
+    return make_parameter(shape, as_dtype(dtype), asked, first, "create_parameter")
 
 
 def _new_name(stem: str) -> str:

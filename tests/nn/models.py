@@ -22,3 +22,15 @@ class Block(nn.Layer):
 
     def forward(self, x: paddle.Tensor) -> paddle.Tensor:
         return self.second(self.first(x)) * self.scale
+
+
+class Net(nn.Layer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = Block()
+        self.right = Block()
+        self.shared = self.left.first
+        self.missing = None
+
+    def forward(self, x: paddle.Tensor) -> paddle.Tensor:
+        return self.left(x) + self.right(x)

@@ -64,7 +64,7 @@ def test_seed_repeats_parameters() -> None:
 
 def test_an_initializer_of_ones_own() -> None:
     class Identity(initializer.Initializer):
-        def __call__(self, shape: list[int], dtype: Any) -> paddle.Tensor:
+        def values(self, shape: list[int], dtype: Any) -> paddle.Tensor:
             return paddle.to_tensor(np.eye(*shape), dtype)
 
     layer = paddle.nn.Linear(2, 2, weight_attr=Identity())
@@ -73,8 +73,36 @@ def test_an_initializer_of_ones_own() -> None:
 
 
 def test_a_base_initializer_is_no_initializer() -> None:
-    with pytest.raises(TypeError, match="__call__"):
+    with pytest.raises(TypeError, match=r"values\(shape, dtype\)"):
         initializer.Initializer()([1], "float32")
+
+
+def test_an_initializer_fills_a_tensor() -> None:
+    layer = paddle.nn.Linear(2, 2)
+    array = layer.weight.data
+    assert initializer.Constant(3.0)(layer.weight) is layer.weight
+    assert layer.weight.data is array
+    assert layer.weight.tolist() == [[3.0, 3.0], [3.0, 3.0]]
+
+
+def test_the_global_initializers() -> None:
+    two, three = initializer.Constant(2.0), initializer.Constant(3.0)
+    try:
+        initializer.set_global_initializer(two, three)
+        layer = paddle.nn.Linear(1, 1)
+        assert (layer.weight.item(), layer.bias.item()) == (2.0, 3.0)
+        assert paddle.nn.LayerNorm(1).weight.item() == 2.0  # also over what a layer has of its own
+        assert paddle.nn.Linear(1, 1, weight_attr=three).weight.item() == 3.0
+        assert paddle.create_parameter([1], "float32").item() == 2.0
+        initializer.set_global_initializer(None)
+        assert paddle.nn.Linear(1, 1).bias.item() == 0.0
+        with pytest.raises(TypeError, match="weight_init"):
+            initializer.set_global_initializer("normal")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="bias_init"):
+            initializer.set_global_initializer(None, 1.0)  # type: ignore[arg-type]
+    finally:
+        initializer.set_global_initializer(None)
+    assert paddle.nn.LayerNorm(1).weight.item() == 1.0
 
 
 def test_param_attr_of() -> None:

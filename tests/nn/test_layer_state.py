@@ -1,169 +1,16 @@
-"""Layer: walking, modes, hooks, state, copies."""
+"""Layer: state, copies, memory."""
 
 import copy
 import pickle
 import warnings
 import weakref
-from typing import Any
 
 import numpy as np
 import pytest
 
 import minipaddle as paddle
 from minipaddle import nn
-from tests.nn.models import Block
-
-
-class Net(nn.Layer):
-    def __init__(self) -> None:
-        super().__init__()
-        self.left = Block()
-        self.right = Block()
-        self.shared = self.left.first
-        self.missing = None
-
-    def forward(self, x: paddle.Tensor) -> paddle.Tensor:
-        return self.left(x) + self.right(x)
-
-
-# ---- walking ----
-
-
-def test_everything_is_found_once() -> None:
-    net = Net()
-    names = [name for name, _ in net.named_parameters()]
-    assert names == [
-        "left.scale",
-        "left.first.weight",
-        "left.first.bias",
-        "left.second.weight",
-        "right.scale",
-        "right.first.weight",
-        "right.first.bias",
-        "right.second.weight",
-    ]
-    assert len(net.parameters()) == 8
-    assert len({id(p) for p in net.parameters()}) == 8
-    assert net.parameters(include_sublayers=False) == []
-    assert len(net.buffers()) == 4
-    assert len(net.sublayers()) == 6
-    assert net.sublayers(include_self=True)[0] is net
-    assert list(net.children()) == [net.left, net.right, net.left.first]
-
-
-def test_prefixes() -> None:
-    net = Net()
-    assert next(net.named_parameters("top"))[0] == "top.left.scale"
-    assert [name for name, _ in net.named_sublayers("top", include_self=True)][:2] == [
-        "top",
-        "top.left",
-    ]
-    assert dict(net.named_sublayers(include_self=True))[""] is net
-
-
-def test_a_parameter_in_two_places_is_one() -> None:
-    layer = nn.Layer()
-    layer.a = nn.Linear(2, 2)
-    layer.b = nn.Linear(2, 2)
-    layer.b.weight = layer.a.weight
-    assert len(layer.parameters()) == 3
-    (layer.b(layer.a(paddle.ones([1, 2])))).sum().backward()
-    assert layer.a.weight.grad is layer.b.weight.grad
-
-
-def test_a_layer_inside_of_itself_ends() -> None:
-    layer = nn.Layer()
-    layer.me = layer
-    assert layer.sublayers(include_self=True) == [layer]
-    del layer.me
-
-
-def test_apply_visits_children_first() -> None:
-    net = Net()
-    seen: list[str] = []
-    assert net.left.apply(lambda layer: seen.append(type(layer).__name__)) is net.left
-    assert seen == ["Linear", "Linear", "Block"]
-
-
-def test_train_and_eval() -> None:
-    net = Net()
-    assert all(layer.training for layer in net.sublayers(include_self=True))
-    net.eval()
-    assert not any(layer.training for layer in net.sublayers(include_self=True))
-    net.left.train()
-    assert [net.training, net.left.training, net.left.first.training] == [False, True, True]
-    assert net.right.training is False
-
-
-def test_clear_gradients() -> None:
-    block = Block()
-    block.first.weight.trainable = False
-    block(paddle.ones([1, 2])).sum().backward()
-    assert block.scale.grad is not None
-    assert block.first.weight.grad is None
-    block.clear_gradients()
-    assert block.scale.grad.tolist() == [0.0]
-    block.clear_gradients(set_to_zero=False)
-    assert block.scale.grad is None
-
-
-# ---- calling and hooks ----
-
-
-def test_a_layer_without_forward_says_so() -> None:
-    with pytest.raises(NotImplementedError, match=r"Layer.*forward"):
-        nn.Layer()(1)
-
-
-def test_arguments_are_passed_on() -> None:
-    class Add(nn.Layer):
-        def forward(self, a: int, b: int = 1, *, c: int = 0) -> int:
-            return a + b + c
-
-    assert Add()(1) == 2
-    assert Add()(1, 2, c=3) == 6
-    assert Add()(a=1, b=5) == 6
-
-
-def test_forward_hooks() -> None:
-    class Double(nn.Layer):
-        def forward(self, x: Any) -> Any:
-            return x * 2
-
-    layer, log = Double(), []
-    pre = layer.register_forward_pre_hook(lambda layer, inputs: log.append(("pre", inputs)))
-    post = layer.register_forward_post_hook(
-        lambda layer, inputs, output: log.append(("post", inputs, output))
-    )
-    assert layer(3) == 6
-    assert log == [("pre", (3,)), ("post", (3,), 6)]
-    more = layer.register_forward_pre_hook(lambda layer, inputs: inputs[0] + 1)
-    also = layer.register_forward_pre_hook(lambda layer, inputs: (inputs[0] * 10,))
-    last = layer.register_forward_post_hook(lambda layer, inputs, output: output + 0.5)
-    assert layer(3) == 80.5
-    for handle in (pre, post, more, also, last):
-        handle.remove()
-        handle.remove()
-    log.clear()
-    assert layer(3) == 6
-    assert log == []
-
-
-def test_a_hook_may_remove_itself_and_errors_pass_through() -> None:
-    layer = nn.ReLU()
-    handle = layer.register_forward_pre_hook(lambda layer, inputs: handle.remove())
-    layer(paddle.ones([1]))
-    layer(paddle.ones([1]))
-
-    def refuse(layer: nn.Layer, inputs: Any) -> None:
-        raise LookupError("no")
-
-    bad = layer.register_forward_pre_hook(refuse)
-    with pytest.raises(LookupError):
-        layer(paddle.ones([1]))
-    bad.remove()
-    assert layer(paddle.ones([1])).tolist() == [1.0]
-
+from tests.nn.models import Block, Net
 
 # ---- state ----
 
@@ -171,7 +18,7 @@ def test_a_hook_may_remove_itself_and_errors_pass_through() -> None:
 def test_state_dict_holds_the_tensors_themselves_in_order() -> None:
     block = Block()
     state = block.state_dict()
-    assert list(state) == ["scale", "first.weight", "first.bias", "second.weight", "mean"]
+    assert list(state) == ["scale", "mean", "first.weight", "first.bias", "second.weight"]
     assert state["scale"] is block.scale
     assert state["mean"] is block.mean
     assert list(block.state_dict(include_sublayers=False)) == ["scale", "mean"]
@@ -194,9 +41,7 @@ def test_state_round_trip() -> None:
 
 def test_state_by_parameter_names() -> None:
     layer = nn.Linear(2, 1)
-    state = layer.state_dict(use_structured_name=False)
-    assert list(state) == [layer.weight.name, layer.bias.name]
-    values = {name: np.full(value.shape, 7.0) for name, value in state.items()}
+    values = {p.name: np.full(p.shape, 7.0) for p in layer.parameters()}
     assert layer.set_state_dict(values, use_structured_name=False) == ([], [])
     assert layer.weight.tolist() == [[7.0], [7.0]]
 
@@ -231,6 +76,12 @@ def test_other_names_of_set_state_dict() -> None:
     layer = nn.Linear(1, 1)
     for method in (layer.set_dict, layer.load_dict):
         assert method(layer.state_dict()) == ([], [])
+
+
+def test_a_state_of_anything_but_arrays_is_refused() -> None:
+    layer = nn.Linear(1, 1)
+    with pytest.raises(TypeError, match=r"weight.*list"):
+        layer.set_state_dict({"weight": [[1.0]], "bias": np.ones(1)})
 
 
 # ---- copies and memory ----
@@ -284,7 +135,82 @@ def test_no_warning_on_the_straight_path() -> None:
         net(paddle.ones([1, 2])).sum().backward()
 
 
-def test_a_state_of_anything_but_arrays_is_refused() -> None:
+# ---- names that are shared, hooks, strictness ----
+
+
+def test_what_is_shared_has_both_names_and_is_loaded_once() -> None:
+    net, twin = Net(), Net()
+    state = net.state_dict()
+    assert state["left.first.weight"] is state["shared.weight"]
+    assert len(state) == 12
+    assert len(net.parameters()) == 8
+    assert twin.set_state_dict({k: v.numpy() for k, v in state.items()}) == ([], [])
+    assert twin.shared.weight is twin.left.first.weight
+    assert twin.shared.weight.tolist() == net.shared.weight.tolist()
+
+
+def test_an_optimizer_moves_a_shared_parameter_once() -> None:
+    one = nn.Linear(1, 1, weight_attr=nn.initializer.Constant(1.0), bias_attr=False)
+    two = nn.Linear(1, 1, bias_attr=False)
+    two.weight = one.weight
+    net = nn.Sequential(one, two)
+    sgd = paddle.optimizer.SGD(0.25, net.parameters())
+    net(paddle.ones([1, 1])).sum().backward()
+    sgd.step()
+    assert net.parameters() == [one.weight]
+    assert two.weight.item() == 0.5  # the gradient of w * w at 1 is 2
+
+
+def test_arguments_of_state_dict() -> None:
+    block, given = Block(), {"other": paddle.ones([1])}
+    assert block.state_dict(given) is given
+    assert list(given)[:2] == ["other", "scale"]
+    assert list(block.state_dict(structured_name_prefix="net.", include_sublayers=False)) == [
+        "net.scale",
+        "net.mean",
+    ]
+    bare = block.state_dict(keep_vars=False)["scale"]
+    assert bare.stop_gradient
+    assert bare is not block.scale
+    assert bare.data is block.scale.data
+    assert list(block.to_static_state_dict())[:3] == ["scale", "mean", "cache"]
+
+
+def test_state_dict_hooks() -> None:
+    net, seen = Net(), []
+    handle = net.left.register_state_dict_hook(lambda state: seen.append(len(state)))
+    net.register_state_dict_hook(lambda state: {"n": len(state)})
+    assert net.state_dict() == {"n": 12}
+    handle.remove()
+    assert net.state_dict() == {"n": 12}
+    assert seen == [5]
+    assert len(net.state_dict(use_hook=False)) == 12
+    assert net.set_state_dict(net.state_dict(use_hook=False)) == ([], [])
+
+
+def test_a_layer_inside_of_itself_has_a_state() -> None:
     layer = nn.Linear(1, 1)
-    with pytest.raises(TypeError, match=r"weight.*list"):
-        layer.set_state_dict({"weight": [[1.0]], "bias": np.ones(1)})
+    layer.me = layer
+    assert list(layer.state_dict()) == ["weight", "bias"]
+    del layer.me
+
+
+def test_strict_loading() -> None:
+    layer = nn.Linear(1, 1)
+    with pytest.raises(RuntimeError, match=r"missing.*'weight'.*unexpected.*'other'"):
+        layer.load_state_dict({"bias": np.full(1, 3.0), "other": np.ones(1)})
+    assert layer.bias.item() == 3.0
+    with pytest.warns(UserWarning, match="weight"):
+        found = layer.load_state_dict({"bias": np.ones(1)}, strict=False)
+    assert (found.missing_keys, found.unexpected_keys) == (["weight"], [])
+    assert layer.load_state_dict(nn.Linear(1, 1).state_dict()) == ([], [])
+
+
+def test_names_of_parameters_load_only_by_them() -> None:
+    layer = nn.Linear(1, 1)
+    with pytest.warns(UserWarning, match="b_0"):
+        missing, unexpected = layer.set_state_dict(
+            {layer.weight.name: np.full((1, 1), 5.0), "bias": np.ones(1)}, False
+        )
+    assert (missing, unexpected) == ([layer.bias.name], ["bias"])
+    assert layer.weight.item() == 5.0

@@ -1,4 +1,4 @@
-"""Angles between vectors and products at right angles, composed of other functions."""
+"""Angles and distances of vectors and products at right angles, composed of other functions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from minipaddle.imperative.functions.broadcasting import common_shape
 from minipaddle.imperative.functions.math import sqrt
 from minipaddle.imperative.functions.products import in_float32
 from minipaddle.imperative.functions.rectifier import relu
+from minipaddle.imperative.functions.statistics import norm
 from minipaddle.imperative.tensor import Tensor
 
 _UNSET = 9  # Paddle's default of cross: no axis was named
@@ -100,9 +101,43 @@ def _at_least(x: Tensor, least: float) -> Tensor:
     return elementwise.add(relu(elementwise.subtract(x, least)), least)
 
 
+def pairwise_distance(
+    x: Tensor,
+    y: Tensor,
+    p: float = 2.0,
+    epsilon: float = 1e-6,
+    keepdim: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Norms of the differences of vectors along the last axis.
+
+    Args:
+        x: Float tensor.
+        y: Tensor that broadcasts with it.
+        p: Order of the norm.
+        epsilon: Added to each difference, which keeps the slope finite at 0.
+        keepdim: Whether the last axis stays, with length 1.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of the broadcast shape without its last axis.
+
+    Raises:
+        ValueError: The shapes do not broadcast.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x, y = paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([[3.0, 4.0]])
+        >>> paddle.nn.functional.pairwise_distance(x, y, epsilon=0.0).tolist()
+        [5.0]
+    """
+    return norm(elementwise.subtract(x, y) + epsilon, float(p), -1, keepdim)
+
+
 API = (
     "cross",
     "linalg.cross",
     "nn.functional.cosine_similarity",
+    "nn.functional.pairwise_distance",
     "Tensor.cross",
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from minipaddle.imperative.functions import arithmetic, comparison, math, statistics
+from minipaddle.imperative.functions import arithmetic, comparison, math
+from minipaddle.imperative.functions.geometry import pairwise_distance
 from minipaddle.imperative.functions.loss import check_reduction, reduced
 from minipaddle.imperative.functions.rectifier import relu
 from minipaddle.imperative.tensor import Tensor
@@ -166,13 +168,59 @@ def triplet_margin_loss(
         >>> paddle.nn.functional.triplet_margin_loss(x, y, z, epsilon=0.0).item()
         3.0
     """
+    return triplet_margin_with_distance_loss(
+        input,
+        positive,
+        negative,
+        lambda x, y: pairwise_distance(x, y, p, epsilon),
+        margin,
+        swap,
+        reduction,
+    )
+
+
+def triplet_margin_with_distance_loss(
+    input: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Tensor:
+    """``triplet_margin_loss`` with a distance of one's own.
+
+    Args:
+        input: Float tensor [N, M].
+        positive: Tensor that should be near it.
+        negative: Tensor that should be far from it.
+        distance_function: Takes two of them and gives a tensor [N]; ``pairwise_distance`` by
+            default.
+        margin: By how much farther.
+        swap: Take the distance of positive and negative, where that is smaller than the one of
+            input and negative.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        A 0-d tensor, or for ``"none"`` one of the shape [N].
+
+    Raises:
+        ValueError: The shapes do not broadcast, ``margin`` is negative, or ``reduction`` is none
+            of the three.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x, y, z = (paddle.to_tensor([[v]]) for v in (0.0, 3.0, 1.0))
+        >>> loss = paddle.nn.functional.triplet_margin_with_distance_loss
+        >>> loss(x, y, z, lambda a, b: (a - b).abs().sum(-1)).item()
+        3.0
+    """
     check_reduction("triplet_margin_loss", reduction)
     if margin < 0:
         raise ValueError(f"triplet_margin_loss: margin must not be negative; got {margin!r}")
-
-    def distance(x: Tensor, y: Tensor) -> Tensor:
-        return statistics.norm(x - y + epsilon, float(p), -1)
-
+    distance = pairwise_distance if distance_function is None else distance_function
     far = distance(input, negative)
     if swap:
         far = arithmetic.minimum(far, distance(positive, negative))
@@ -186,5 +234,6 @@ API = tuple(
         "hinge_embedding_loss",
         "margin_ranking_loss",
         "triplet_margin_loss",
+        "triplet_margin_with_distance_loss",
     )
 )

@@ -91,6 +91,31 @@ def pad(
     return pad_edges(x, tuple(n for pair in pairs for n in pair), mode)
 
 
+def zeropad2d(
+    x: Tensor, padding: Ints, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
+    """Puts zeros around images.
+
+    Args:
+        x: Tensor of 4 axes.
+        padding: Counts at the left, right, top and bottom, or one int for all.
+        data_format: ``"NCHW"`` or ``"NHWC"``.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor of x's dtype.
+
+    Raises:
+        ValueError: ``padding`` or ``data_format`` does not fit x.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.nn.functional.zeropad2d(paddle.ones([1, 1, 1, 1]), [1, 0, 0, 0]).tolist()
+        [[[[0.0, 1.0]]]]
+    """
+    return pad(x, padding, data_format=data_format)
+
+
 def _spatial_pairs(
     pairs: list[tuple[int, int]], rank: int, data_format: str | None
 ) -> list[tuple[int, int]]:
@@ -206,7 +231,7 @@ def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
 
 
 API = (
-    "nn.functional.pad",
+    *("nn.functional.pad", "nn.functional.zeropad2d"),
     *("diag", "Tensor.diag"),
     *("diagflat", "Tensor.diagflat"),
     *("diag_embed", "nn.functional.diag_embed", "Tensor.diag_embed"),

@@ -284,7 +284,44 @@ def _scaled(function: str, argument: str, factor: float, x: Tensor) -> Tensor:
     return elementwise.multiply(x, factor)
 
 
+def bilinear(
+    x1: Tensor, x2: Tensor, weight: Tensor, bias: Tensor | None = None, name: str | None = None
+) -> Tensor:
+    """``x1 @ weight[k] @ x2 + bias[k]`` for each row of x1 and x2 and each k.
+
+    Args:
+        x1: Float tensor [N, in1].
+        x2: Tensor [N, in2].
+        weight: Tensor [out, in1, in2].
+        bias: Tensor [1, out], or None for 0.
+        name: Unused; for Paddle's signature.
+
+    Returns:
+        Tensor [N, out].
+
+    Raises:
+        ValueError: The shapes do not fit.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> x, y, w = paddle.ones([1, 2]), paddle.ones([1, 3]), paddle.ones([4, 2, 3])
+        >>> paddle.nn.functional.bilinear(x, y, w).tolist()
+        [[6.0, 6.0, 6.0, 6.0]]
+    """
+    check_rank("bilinear", 2, x1=x1, x2=x2)
+    check_rank("bilinear", 3, weight=weight)
+    if x1.shape[0] != x2.shape[0] or weight.shape[1:] != [x1.shape[1], x2.shape[1]]:
+        raise ValueError(
+            "bilinear: x1 must be [N, in1], x2 [N, in2] and weight [out, in1, in2]; got "
+            f"{x1.shape}, {x2.shape} and {weight.shape}"
+        )
+    through = linalg.matmul(shape.unsqueeze(x1, 0), weight)  # [out, N, in2]
+    out = shape.t(reduction.sum(elementwise.multiply(through, x2), -1))
+    return out if bias is None else elementwise.add(out, bias)
+
+
 API = (
+    "nn.functional.bilinear",
     "mm",
     "bmm",
     "mv",

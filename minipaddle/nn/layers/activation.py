@@ -1,59 +1,15 @@
-"""Smooth activations as layers: each is a function with the settings that it takes besides x.
-
-The settings may be given by position or by name; a last one, ``name``, is there for Paddle's
-signature and unused.
-"""
+"""Smooth activations as layers: each is a function with the settings that it takes besides x."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from minipaddle.imperative.functions import activation, elementwise
 from minipaddle.imperative.tensor import Tensor
-from minipaddle.nn.layer import Layer
+from minipaddle.nn.layers.function_layer import FunctionLayer
 
 
-class Activation(Layer):
-    """Base of those below: ``function(x, *settings)``.
-
-    Args:
-        values: Settings in the order of ``defaults``.
-        named: Settings by name.
-
-    Attributes:
-        settings: Name and value of each.
-
-    Raises:
-        TypeError: There is no such setting, or it is given twice.
-    """
-
-    function: ClassVar[Callable[..., Tensor]]
-    defaults: ClassVar[Mapping[str, Any]] = {}
-
-    def __init__(self, *values: Any, **named: Any) -> None:
-        super().__init__()
-        names = [*self.defaults, "name"]
-        given = dict(zip(names, values, strict=False))
-        wrong = [name for name in named if name not in names or name in given]
-        if wrong or len(values) > len(names):
-            raise TypeError(
-                f"{type(self).__name__} takes ({', '.join(names)}), each once; got "
-                f"{len(values)} by position and {sorted(named)} by name"
-            )
-        given |= named
-        self.settings = {name: given.get(name, value) for name, value in self.defaults.items()}
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The function of ``x``."""
-        return type(self).function(x, **self.settings)
-
-    def extra_repr(self) -> str:
-        """The settings."""
-        return ", ".join(f"{name}={value}" for name, value in self.settings.items())
-
-
-class GELU(Activation):
+class GELU(FunctionLayer):
     """x times the normal distribution's probability of a number below x.
 
     Args:
@@ -69,7 +25,7 @@ class GELU(Activation):
     defaults: ClassVar = {"approximate": False}
 
 
-class GLU(Activation):
+class GLU(FunctionLayer):
     """The first half of x times the sigmoid of the second.
 
     Args:
@@ -85,7 +41,7 @@ class GLU(Activation):
     defaults: ClassVar = {"axis": -1}
 
 
-class LogSigmoid(Activation):
+class LogSigmoid(FunctionLayer):
     """The logarithm of ``Sigmoid``.
 
     Example:
@@ -97,7 +53,7 @@ class LogSigmoid(Activation):
     function = staticmethod(activation.log_sigmoid)
 
 
-class LogSoftmax(Activation):
+class LogSoftmax(FunctionLayer):
     """The logarithm of ``Softmax``.
 
     Args:
@@ -113,7 +69,7 @@ class LogSoftmax(Activation):
     defaults: ClassVar = {"axis": -1}
 
 
-class Mish(Activation):
+class Mish(FunctionLayer):
     """x times the tanh of ``Softplus``.
 
     Example:
@@ -125,7 +81,7 @@ class Mish(Activation):
     function = staticmethod(activation.mish)
 
 
-class Sigmoid(Activation):
+class Sigmoid(FunctionLayer):
     """``1 / (1 + exp(-x))``.
 
     Example:
@@ -137,7 +93,7 @@ class Sigmoid(Activation):
     function = staticmethod(activation.sigmoid)
 
 
-class Silu(Activation):
+class Silu(FunctionLayer):
     """x times ``Sigmoid``.
 
     Example:
@@ -149,7 +105,7 @@ class Silu(Activation):
     function = staticmethod(activation.silu)
 
 
-class Softmax(Activation):
+class Softmax(FunctionLayer):
     """Exponentials, divided by their sum.
 
     Args:
@@ -165,7 +121,7 @@ class Softmax(Activation):
     defaults: ClassVar = {"axis": -1}
 
 
-class Softplus(Activation):
+class Softplus(FunctionLayer):
     """``log(1 + exp(beta * x)) / beta``.
 
     Args:
@@ -182,7 +138,7 @@ class Softplus(Activation):
     defaults: ClassVar = {"beta": 1.0, "threshold": 20.0}
 
 
-class Softsign(Activation):
+class Softsign(FunctionLayer):
     """``x / (1 + abs(x))``.
 
     Example:
@@ -194,7 +150,7 @@ class Softsign(Activation):
     function = staticmethod(activation.softsign)
 
 
-class Swish(Activation):
+class Swish(FunctionLayer):
     """The same as ``Silu``.
 
     Example:
@@ -206,7 +162,7 @@ class Swish(Activation):
     function = staticmethod(activation.swish)
 
 
-class Tanh(Activation):
+class Tanh(FunctionLayer):
     """Hyperbolic tangent.
 
     Example:
@@ -218,7 +174,7 @@ class Tanh(Activation):
     function = staticmethod(elementwise.tanh)
 
 
-class Tanhshrink(Activation):
+class Tanhshrink(FunctionLayer):
     """x less its tanh.
 
     Example:
@@ -228,3 +184,29 @@ class Tanhshrink(Activation):
     """
 
     function = staticmethod(activation.tanhshrink)
+
+
+class Softmax2D(FunctionLayer):
+    """``Softmax`` over the channels of images [N, C, H, W] or [C, H, W].
+
+    Args:
+        name: Unused; for Paddle's signature.
+
+    Raises:
+        ValueError: An input has not 3 or 4 axes.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.nn.Softmax2D()(paddle.zeros([1, 4, 2, 2])).max().item()
+        0.25
+    """
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        """See ``nn.functional.softmax``."""
+        (x,) = inputs
+        if x.ndim not in (3, 4):
+            raise ValueError(f"Softmax2D takes 3 or 4 axes; got shape {x.shape}")
+        return activation.softmax(x, -3)
+
+
+SiLU = Silu

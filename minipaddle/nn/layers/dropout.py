@@ -19,8 +19,7 @@ class Dropout(Layer):
 
     Example:
         >>> import minipaddle as paddle
-        >>> layer = paddle.nn.Dropout(0.5)
-        >>> layer.eval()
+        >>> layer = paddle.nn.Dropout(0.5).eval()
         >>> layer(paddle.ones([2])).tolist()
         [1.0, 1.0]
     """

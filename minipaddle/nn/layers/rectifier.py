@@ -1,17 +1,17 @@
-"""Activations that bend at a point, as layers; see ``Activation``."""
+"""Activations that bend at a point, as layers; see ``FunctionLayer``."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from minipaddle.imperative.functions import rectifier
+from minipaddle.imperative.functions import piecewise, rectifier
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.nn.initializer import Constant
 from minipaddle.nn.layer import Layer
-from minipaddle.nn.layers.activation import Activation
+from minipaddle.nn.layers.function_layer import FunctionLayer
 
 
-class CELU(Activation):
+class CELU(FunctionLayer):
     """x, and ``alpha * (exp(x / alpha) - 1)`` below 0.
 
     Args:
@@ -27,7 +27,7 @@ class CELU(Activation):
     defaults: ClassVar = {"alpha": 1.0}
 
 
-class ELU(Activation):
+class ELU(FunctionLayer):
     """x, and ``alpha * (exp(x) - 1)`` below 0.
 
     Args:
@@ -43,7 +43,7 @@ class ELU(Activation):
     defaults: ClassVar = {"alpha": 1.0}
 
 
-class Hardshrink(Activation):
+class Hardshrink(FunctionLayer):
     """x, but 0 within ``threshold`` of 0.
 
     Args:
@@ -59,7 +59,7 @@ class Hardshrink(Activation):
     defaults: ClassVar = {"threshold": 0.5}
 
 
-class Hardsigmoid(Activation):
+class Hardsigmoid(FunctionLayer):
     """A line for ``Sigmoid``, cut off at 0 and 1.
 
     Example:
@@ -71,7 +71,7 @@ class Hardsigmoid(Activation):
     function = staticmethod(rectifier.hardsigmoid)
 
 
-class Hardswish(Activation):
+class Hardswish(FunctionLayer):
     """x times a line that is cut off at 0 and 1.
 
     Example:
@@ -83,7 +83,7 @@ class Hardswish(Activation):
     function = staticmethod(rectifier.hardswish)
 
 
-class Hardtanh(Activation):
+class Hardtanh(FunctionLayer):
     """x, cut off at two bounds.
 
     Args:
@@ -100,7 +100,7 @@ class Hardtanh(Activation):
     defaults: ClassVar = {"min": -1.0, "max": 1.0}
 
 
-class LeakyReLU(Activation):
+class LeakyReLU(FunctionLayer):
     """x, and ``negative_slope * x`` below 0.
 
     Args:
@@ -116,7 +116,7 @@ class LeakyReLU(Activation):
     defaults: ClassVar = {"negative_slope": 0.01}
 
 
-class ReLU(Activation):
+class ReLU(FunctionLayer):
     """The larger of x and 0.
 
     Example:
@@ -128,7 +128,7 @@ class ReLU(Activation):
     function = staticmethod(rectifier.relu)
 
 
-class ReLU6(Activation):
+class ReLU6(FunctionLayer):
     """x, cut off at 0 and 6.
 
     Example:
@@ -140,7 +140,7 @@ class ReLU6(Activation):
     function = staticmethod(rectifier.relu6)
 
 
-class SELU(Activation):
+class SELU(FunctionLayer):
     """``scale`` times ``ELU``.
 
     Args:
@@ -157,7 +157,7 @@ class SELU(Activation):
     defaults: ClassVar = {"scale": 1.0507009873554805, "alpha": 1.6732632423543772}
 
 
-class Softshrink(Activation):
+class Softshrink(FunctionLayer):
     """x, nearer to 0 by ``threshold``.
 
     Args:
@@ -173,7 +173,7 @@ class Softshrink(Activation):
     defaults: ClassVar = {"threshold": 0.5}
 
 
-class ThresholdedReLU(Activation):
+class ThresholdedReLU(FunctionLayer):
     """x above ``threshold``, else ``value``.
 
     Args:
@@ -226,3 +226,44 @@ class PReLU(Layer):
     def forward(self, x: Tensor) -> Tensor:
         """See ``nn.functional.prelu``."""
         return rectifier.prelu(x, self.weight, self.data_format)
+
+
+class Maxout(FunctionLayer):
+    """The largest of each group of neighbouring channels.
+
+    Args:
+        groups: Channels in a group.
+        axis: The axis of the channels.
+        name: Unused; for Paddle's signature.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.nn.Maxout(2)(paddle.to_tensor([[1.0, 5.0, 2.0, 3.0]])).tolist()
+        [[5.0, 3.0]]
+    """
+
+    function = staticmethod(piecewise.maxout)
+    defaults: ClassVar = {"groups": ..., "axis": 1}
+
+
+class RReLU(FunctionLayer):
+    """x, and below 0 x times a number that is drawn in training and fixed in evaluation.
+
+    Args:
+        lower: Smallest factor.
+        upper: Largest factor.
+        name: Unused; for Paddle's signature.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.nn.RReLU(0.25, 0.75).eval()(paddle.to_tensor([-8.0, 2.0])).tolist()
+        [-4.0, 2.0]
+    """
+
+    function = staticmethod(piecewise.rrelu)
+    defaults: ClassVar = {"lower": 1.0 / 8.0, "upper": 1.0 / 3.0}
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        """See ``nn.functional.rrelu``."""
+        (x,) = inputs
+        return piecewise.rrelu(x, **self.settings, training=self.training)
