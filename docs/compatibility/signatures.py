@@ -41,9 +41,8 @@ def namespace(root: ModuleType, path: str) -> Any:
 def public(owner: Any) -> list[str]:
     """What ``owner`` offers by name: its ``__all__``, or for a class all members; no modules."""
     names = getattr(owner, "__all__", dir(owner) if isinstance(owner, type) else ())
-    return sorted(
-        {n for n in names if n[0] != "_" and not isinstance(getattr(owner, n, 0), ModuleType)}
-    )
+    there = {n for n in names if n[0] != "_" and hasattr(owner, n)}
+    return sorted({n for n in there if not isinstance(getattr(owner, n), ModuleType)})
 
 
 def signature(item: Any) -> str:

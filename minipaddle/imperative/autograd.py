@@ -162,21 +162,22 @@ class intercept:
         grad_state.unwatch(self.function)
 
 
-def _seed(tensor: Tensor, gradient: Tensor | None, what: str) -> Tensor:
-    """The gradient to start with at ``tensor``: the one given, or ones."""
+def _seed(tensor: Tensor, gradient: Tensor | None, what: str, as_tensor: bool) -> Any:
+    """The gradient to start with at ``tensor``, that given or ones: a tensor, or its array."""
     if gradient is None:
         ones = namespace(tensor.place).full(tensor.data.shape, 1, tensor.data.dtype)
-        return Tensor(ones, tensor.place)
+        return Tensor(ones, tensor.place) if as_tensor else ones
     if not isinstance(gradient, Tensor):
         raise TypeError(f"{what} must be a Tensor or None; got {type(gradient).__name__}")
     for field, a, b in (
-        ("shape", gradient.shape, tensor.shape),
-        ("dtype", gradient.dtype, tensor.dtype),
+        ("shape", gradient.data.shape, tensor.data.shape),
+        ("dtype", gradient.data.dtype, tensor.data.dtype),
         ("place", gradient.place, tensor.place),
     ):
         if a != b:
-            raise ValueError(f"{what} must have the {field} of its tensor, {b}; got {a}")
-    return gradient
+            found, wanted = getattr(gradient, field), getattr(tensor, field)
+            raise ValueError(f"{what} must have the {field} of its tensor, {wanted}; got {found}")
+    return gradient if as_tensor else gradient.data
 
 
 def _differentiable(
@@ -222,11 +223,14 @@ def _listed(gradient: Any) -> Any:
     return gradient if isinstance(gradient, (list, tuple)) else [gradient]
 
 
-def _seeds(tensors: list[Tensor], gradients: Any, name: str) -> list[Tensor]:
+def _roots(
+    tensors: list[Tensor], gradients: Any, name: str, as_tensors: bool
+) -> list[tuple[Edge | None, Any]]:
+    """The edges to start at, each with its gradient."""
     given = [None] * len(tensors) if gradients is None else _listed(gradients)
     if len(given) != len(tensors):
         raise ValueError(f"{name} has {len(given)} entries for {len(tensors)} tensors")
-    return [_seed(t, g, name) for t, g in zip(tensors, given, strict=True)]
+    return [(t.edge, _seed(t, g, name, as_tensors)) for t, g in zip(tensors, given, strict=True)]
 
 
 def _check_distinct(tensors: list[Tensor], name: str) -> None:
@@ -267,12 +271,8 @@ def backward(
     else:
         tensors = _as_list(tensors, "tensors")
         _check_distinct(tensors, "tensors")
-    seeds = _seeds(tensors, grad_tensors, "grad_tensors")
-    roots: list[tuple[Edge, Any]] = [
-        (tensor.edge, seed if create_graph else seed.data)
-        for tensor, seed in zip(tensors, seeds, strict=True)
-        if tensor.edge is not None
-    ]
+    starts = _roots(tensors, grad_tensors, "grad_tensors", create_graph)
+    roots = [(edge, seed) for edge, seed in starts if edge is not None]
     if not roots:
         warnings.warn(
             f"backward does nothing: no gradient flows from {tensors[0].name}, its stop_gradient "
@@ -322,11 +322,11 @@ def grad(
     if not only_inputs:
         raise ValueError("only_inputs must be True; call backward() to fill every leaf's grad")
     blocked = [] if no_grad_vars is None else _as_list(no_grad_vars, "no_grad_vars")
-    outputs, starts = _differentiable(outputs, "outputs", blocked)
+    outputs, _ = _differentiable(outputs, "outputs", blocked)
     inputs, targets = _differentiable(inputs, "inputs", blocked)
-    seeds = _seeds(outputs, grad_outputs, "grad_outputs")
+    roots: Any = _roots(outputs, grad_outputs, "grad_outputs", create_graph)
     found = run_backward(
-        [(e, s if create_graph else s.data) for e, s in zip(starts, seeds, strict=True)],
+        roots,
         create_graph if retain_graph is None else retain_graph,
         create_graph,
         targets,
@@ -340,7 +340,7 @@ def grad(
         )
     gradients = [found.get(target) for target in targets]
     if create_graph:
-        return _distinct(gradients, seeds)
+        return _distinct(gradients, [seed for _, seed in roots])
     # A copy: the run may have handed one array to two inputs, or a view that cannot be written.
     return [
         None if g is None else Tensor(namespace(t.place).assign(g), t.place)

@@ -108,14 +108,27 @@ def _end_run(recording: bool, error: BaseException | None) -> None:
             del raised  # an exception that its own frame holds would be a reference cycle
 
 
-def intercepted(node: GradNode, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """The gradient rule of a node, run by the interceptor."""
+def apply_rule(node: GradNode, rule: Callable[..., Any], args: tuple[Any, ...]) -> Sequence[Any]:
+    """The gradients of a node's inputs, as its rule gives them; an interceptor runs the rule.
+
+    Raises:
+        ValueError: The rule has returned another number of gradients.
+    """
     state = grad_state
-    outer, state.node = state.node, node
-    try:
-        return state.interceptor(node.op.backward, function, args)  # type: ignore[misc]
-    finally:
-        state.node = outer
+    if state.interceptor is None:
+        gradients = rule(*args)
+    else:
+        outer, state.node = state.node, node
+        try:
+            gradients = state.interceptor(node.op.backward, rule, args)
+        finally:
+            state.node = outer
+    if len(gradients) != len(node.edges):
+        raise ValueError(
+            f"the gradient of {node.op.name} must be {len(node.edges)} values, one an input; got "
+            f"{len(gradients)}"
+        )
+    return gradients  # type: ignore[no-any-return]
 
 
 class _Run:
@@ -129,7 +142,8 @@ class _Run:
         self.uses: dict[Any, int] = {}  # node -> edges to it that have not sent their gradient
         self.pending: dict[Any, Any] = {}  # node -> sum of what they have sent
         self.found: dict[Any, Any] = {}
-        self.claimed: list[Any] = []  # leaves that the node under way writes to straight away
+        # Leaves that the node under way writes to straight away, and which of its inputs they are.
+        self.claimed: list[tuple[AccumulationNode, int]] = []
         self.hooks_ran = False
 
     def run(self, roots: Sequence[tuple[Edge, Any]], blocked: frozenset[Edge]) -> dict[Any, Any]:
@@ -149,7 +163,7 @@ class _Run:
         """Runs a node that has all its gradient, and appends those that this makes ready."""
         gradient = self.pending.pop(node, None)
         if gradient is None:  # nothing has come, and nothing goes on
-            self.send(node, (None,) * len(node.edges), [], ready)
+            self.send(node, (None,) * len(node.edges), ready)
             return
         kind = node.__class__
         if kind is AccumulationNode:
@@ -164,38 +178,39 @@ class _Run:
             if not node.op.backward.takes_none:
                 gradient = completed(node, gradient, self.on_tensors)
         gradients = self.gradients(node, gradient)
-        claimed = self.claimed
-        if claimed:  # their gradient is in place: let them go before anything can wait
-            self.claimed = []
-            try:
-                for edge, part in zip(node.edges, gradients, strict=True):
-                    if edge in claimed:
-                        edge.store(part if part is edge.home else self.fit(part, edge))
-            finally:
-                for leaf in claimed:
-                    leaf.lock.release()
-        self.send(node, gradients, claimed, ready)
+        if self.claimed:
+            self.settle(gradients)
+        self.send(node, gradients, ready)
 
-    def send(
-        self, node: Any, gradients: Iterable[Any], stored: list[Any], ready: list[Any]
-    ) -> None:
-        """Hands the gradients of a node's inputs on; those in ``stored`` have theirs."""
+    def settle(self, gradients: Sequence[Any]) -> None:
+        """Finishes the claimed leaves, whose gradients are in place."""
+        claimed, self.claimed = self.claimed, []
+        try:
+            for leaf, i in claimed:
+                part = gradients[i]
+                leaf.settle(part if part is leaf.home else self.fit(part, leaf))
+        finally:  # all let go before anything can wait
+            for leaf, _ in claimed:
+                leaf.lock.release()
+        for leaf, _ in claimed:
+            del self.uses[leaf]
+            leaf.notify()
+
+    def send(self, node: Any, gradients: Sequence[Any], ready: list[Any]) -> None:
+        """Hands the gradients of a node's inputs on."""
         uses, pending = self.uses, self.pending
         edge: Any
-        for edge, part in zip(node.edges, gradients, strict=True):
+        for i, edge in enumerate(node.edges):
             left = uses.get(edge)
             if left is None:
                 continue
-            if stored and edge in stored:
-                uses[edge] = 0
-                edge.notify()
-                continue
+            uses[edge] = left - 1
+            part = gradients[i]
             if part is not None:
                 if part.shape != edge.shape or part.dtype is not edge.dtype:
                     part = self.fit(part, edge)
                 held = pending.get(edge)
                 pending[edge] = part if held is None else self.sum(edge, held, part)
-            uses[edge] = left - 1
             if left > 1:
                 continue
             if edge.__class__ is AccumulationNode and edge in pending:
@@ -217,21 +232,26 @@ class _Run:
     def count_uses(self, starts: list[Edge], blocked: frozenset[Edge]) -> None:
         """Counts the edges to every node that takes part; refuses a graph that cannot run."""
         uses = self.uses
-        stack = [node for node in starts if node not in blocked]
-        uses.update(dict.fromkeys(stack, 0))
-        while stack:
-            for edge in stack.pop().edges:
-                if edge is None or edge in blocked:
+        uses.update(dict.fromkeys(blocked, 0))  # as if seen before: the walk stops there
+        walk: list[Any] = [node for node in starts if node not in uses]
+        uses.update(dict.fromkeys(walk, 0))
+        for node in walk:  # it grows
+            for edge in node.edges:
+                if edge is None:
                     continue
                 if edge in uses:
                     uses[edge] += 1
-                else:
-                    uses[edge] = 1
-                    stack.append(edge)
+                    continue
+                uses[edge] = 1
+                if edge.__class__ is not AccumulationNode:
+                    walk.append(edge)
+        for edge in blocked:
+            del uses[edge]
         if self.targets is not None:
             self.keep_paths_to_targets()
-        for node in self.uses:
-            if node.__class__ is not AccumulationNode and (node.versions or node.saved is FREED):
+            walk = [node for node in walk if node in self.uses]
+        for node in walk:
+            if node.versions or node.saved is FREED:
                 check_runnable(node)
 
     def keep_paths_to_targets(self) -> None:
@@ -260,59 +280,46 @@ class _Run:
             return added(node.place, a, b)
         return namespace(node.place).add(a, b)
 
-    def gradients(self, node: GradNode, gradient: Any) -> Iterable[Any]:
+    def gradients(self, node: GradNode, gradient: Any) -> Sequence[Any]:
         """The gradients of a node's inputs, given that of its output."""
         if self.hooks_ran and node.versions:
             check_runnable(node)  # again: a hook may have written to a saved value
         fused, function, F = node.op.backward.table[node.place]  # type: ignore[union-attr]
         if fused:
-            edges = node.edges
-            wanted: tuple[bool, ...]
-            if len(edges) == 1 and edges[0].__class__ is not AccumulationNode:
-                wanted, into = (True,), None
-            else:
-                wanted, into = tuple(map(self.uses.__contains__, edges)), self.destinations(node)
-            args = (*node.saved, gradient, *node.attributes, wanted, into)
+            args = (*node.saved, gradient, *node.attributes, *self.destinations(node))
         else:
             args = (F, *node.saved, gradient, *node.attributes)
         try:
-            if grad_state.interceptor is None:
-                result = function(*args)
-            else:
-                result = intercepted(node, function, args)
+            result = apply_rule(node, function, args)
         except BaseException:
             while self.claimed:
-                self.claimed.pop().lock.release()
+                self.claimed.pop()[0].lock.release()
             raise
         if not self.retain_graph:
             node.saved = FREED
-        return result  # type: ignore[no-any-return]
+        return result
 
-    def destinations(self, node: GradNode) -> tuple[Array | None, ...] | None:
-        """For each input the leaf memory that its gradient can be written to, being the only one.
+    def destinations(self, node: GradNode) -> tuple[tuple[bool, ...], Any]:
+        """What a fused gradient is told of each input: whether it is wanted, and where.
 
-        With None for an input, the kernel makes an array. A leaf's hook could run a backward of its
-        own between the kernel and the end of this node, so then there is no writing ahead.
+        Where is the memory of a leaf that is used this once, or None: the kernel makes an array. A
+        leaf with hooks gets its gradient after these.
         """
-        if self.targets is not None:
-            return None
-        leaves = False
-        for edge in node.edges:
-            if edge.__class__ is AccumulationNode:
-                if edge.hooks:
-                    return None
-                leaves = True
-        if not leaves:
-            return None
+        edges = node.edges
+        if len(edges) == 1 and edges[0].__class__ is not AccumulationNode:
+            return (True,), None
+        uses, claimed = self.uses, self.claimed
+        wanted: list[bool] = []
         into: list[Array | None] = []
-        for edge in node.edges:
-            home = None
-            if edge.__class__ is AccumulationNode and self.uses.get(edge) == 1:
-                home = edge.claim() if edge not in self.pending else None
+        for edge in edges:
+            count, home = uses.get(edge), None
+            wanted.append(count is not None)
+            if count == 1 and edge.__class__ is AccumulationNode and self.targets is None:
+                home = None if edge in self.pending else edge.claim()
                 if home is not None:
-                    self.claimed.append(edge)
+                    claimed.append((edge, len(into)))
             into.append(home)
-        return tuple(into) if self.claimed else None
+        return tuple(wanted), tuple(into) if claimed else None
 
     def fit(self, gradient: Any, edge: Edge) -> Any:
         if gradient.__class__ is Rows:  # sparse until the leaf, where it has only that far to go
@@ -360,19 +367,16 @@ class _RecordedRun(_Run):
     def fit(self, gradient: Any, edge: Edge) -> Any:
         return fit_gradient(BOUND, gradient, gradient.data.shape, edge)
 
-    def gradients(self, node: GradNode, gradient: Any) -> Iterable[Any]:
+    def gradients(self, node: GradNode, gradient: Any) -> Sequence[Any]:
         check_runnable(node)
         backward = node.op.backward
         assert backward is not None and backward.formula is not None
         saved = saved_tensors(node)
         args = (BOUND, *saved, gradient, *node.attributes)
-        if grad_state.interceptor is None:
-            result = backward.formula(*args)
-        else:
-            result = intercepted(node, backward.formula, args)
+        result = apply_rule(node, backward.formula, args)
         if not self.retain_graph:
             node.saved = FREED
-        return result  # type: ignore[no-any-return]
+        return result
 
     def hooked(self, node: Edge, gradient: Any) -> Any:
         return call_hooks(node, gradient)

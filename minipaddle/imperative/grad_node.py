@@ -242,6 +242,7 @@ class AccumulationNode:
     )
 
     edges: tuple[()] = ()
+    saved = versions = edges
 
     def __init__(self, place: Place, shape: tuple[int, ...], dtype: DType, name: str) -> None:
         self.place = place
@@ -269,17 +270,20 @@ class AccumulationNode:
 
         Whoever gets it holds ``lock`` and releases it when the gradient is in.
         """
-        if not self.lock.acquire(blocking=False):
-            return None
-        if self.status is FULL or self.hooks or self.home is None:
+        if self.lock.acquire(False):
+            free = self.status is not FULL and self.replaced is None and not self.hooks
+            if free and self.home is not None:
+                return self.home
             self.lock.release()
-            return None
-        return self.home
+        return None
 
-    def accumulate(self, gradient: Array) -> None:
-        """Adds one backward's gradient, then tells the reducer."""
-        self.store(gradient)
-        self.notify()
+    def settle(self, gradient: Array) -> None:
+        """Takes in the gradient of a leaf that was claimed."""
+        if gradient is self.home:
+            self.status = FULL
+            self.version[0] += 1
+        else:
+            self.store(gradient)
 
     def notify(self) -> None:
         """Tells the reducer that this backward's gradient is final and in place."""

@@ -1,6 +1,6 @@
 """What PyTorch's names are called here: said in the error of a name that is not there.
 
-A name is looked up here after everything else has failed, so the tables cost nothing before.
+The tables cost nothing as long as a program uses names that exist.
 """
 
 from __future__ import annotations
@@ -70,9 +70,22 @@ def hint(table: dict[str, str], name: str, owner: Any, prefix: str) -> str | Non
     return f"PyTorch's {name} is written {prefix}.{instead} in Paddle"
 
 
-def explain_missing(self: Tensor, name: str) -> NoReturn:
-    """``Tensor.__getattr__``: raises the error of a name that Tensor does not have."""
-    kind = type(self)
-    advice = hint(METHODS, name, kind, "x")
-    text = f"{kind.__name__!r} object has no attribute {name!r}" + (f"; {advice}" if advice else "")
-    raise AttributeError(text, name=name, obj=self)
+class Missing:
+    """A name of PyTorch's tensors: to read it is an error, as of any missing name, with a hint.
+
+    ``Tensor.__getattr__`` could say the same of all names at once, but in a class that has one
+    Python reads every attribute at several times the cost.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, tensor: Tensor | None, kind: type[Tensor]) -> NoReturn:
+        advice = hint(METHODS, self.name, kind, "x")
+        text = f"{kind.__name__!r} object has no attribute {self.name!r}"
+        raise AttributeError(f"{text}; {advice}" if advice else text, name=self.name, obj=tensor)
+
+
+def names_of(self: Tensor) -> list[str]:
+    """``Tensor.__dir__``: the names that are there."""
+    return [name for name in object.__dir__(self) if name not in METHODS or hasattr(self, name)]

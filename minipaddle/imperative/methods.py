@@ -321,7 +321,10 @@ def install() -> None:
         setattr(Tensor, function.__name__, function)
     SelectedRows.to_dense = to_dense
     Tensor.__index__ = _index  # type: ignore[attr-defined]
-    Tensor.__getattr__ = hints.explain_missing  # type: ignore[attr-defined]
+    for name in hints.METHODS:
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, hints.Missing(name))
+    Tensor.__dir__ = hints.names_of  # type: ignore[assignment]
 
 
 install()

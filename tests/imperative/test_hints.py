@@ -57,6 +57,19 @@ def test_every_hint_that_can_be_followed_is_given(table: dict[str, str], owner: 
     assert given >= 5
 
 
+def test_names_that_are_not_there_are_not_listed() -> None:
+    listed = dir(paddle.ones([1]))
+    assert "permute" not in listed
+    assert {"transpose", "data", "shape"} <= set(listed)
+    assert not hasattr(paddle.Tensor, "permute")
+
+
+def test_a_tensor_is_read_without_a_function_for_missing_names() -> None:
+    """With ``__getattr__`` in the class, every read of a field takes several times as long."""
+    kinds = type(paddle.nn.Linear(1, 1).weight).__mro__
+    assert not any("__getattr__" in vars(kind) for kind in kinds)
+
+
 def test_copying_protocols_find_no_hint() -> None:
     x = paddle.ones([1])
     assert copy.copy(x).tolist() == [1.0]

@@ -180,3 +180,15 @@ def test_groups_cover_every_element_once():
             for piece in g.pieces
         )
         assert seen == np.prod(shape)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [((3, 200001), 1), ((701, 1001), 1), ((210, 1000, 3), 1), ((300007,), None), ((40000, 33), 1)],
+)
+def test_a_large_product_has_every_element_once(shape, axis):
+    """Lengths that can not be halved; powers of two are multiplied without rounding."""
+    x = np.random.default_rng(5).choice([0.5, 2.0, -0.5, -2.0], shape)
+    out = reduction.prod(to_tensor(x), axis).numpy()
+    exponent, negative = np.log2(np.abs(x)).sum(axis), np.count_nonzero(x < 0, axis) % 2
+    np.testing.assert_array_equal(out, np.exp2(exponent) * (1 - 2 * negative))

@@ -39,6 +39,10 @@ _WIDE = 8192
 # exact, because these sums are then added pairwise.
 _SEGMENT = 256
 _ONES = {np.dtype(t): np.ones(_SEGMENT, t) for t in (np.float32, np.float64)}
+# Products of one long row are made with vectors of _LONG elements, of many rows with such of
+# _SEGMENT; vectors of less than _SHORT cost more than they save.
+_LONG = 4096
+_SHORT = 32
 
 
 def axes_of(axis: Axis, ndim: int) -> tuple[int, ...]:
@@ -181,14 +185,30 @@ def ufunc_join(ufunc: np.ufunc) -> Part:
 def product_part(block: Array) -> Array:
     """Products of a block over its middle axis.
 
-    Along it NumPy multiplies one number after another; rows of it are multiplied as vectors, long
-    ones where there is one product, short ones where there are many.
+    Along it NumPy multiplies one number after another. So stretches of it are multiplied as
+    vectors, then the halves of what is left, and what is then short is turned round.
     """
     outer, n, inner = block.shape
-    for step in (4096, 128) if outer == 1 else (256,):
-        if inner == 1 and n >= 2 * step and n % step == 0:
-            block = np.multiply.reduce(block.reshape(outer, n // step, step), axis=1)[:, :, None]
-            n = step
+    if inner >= _SHORT:
+        return np.asarray(np.multiply.reduce(block, axis=1))
+    step = (_LONG if outer == 1 else _SEGMENT) // inner
+    count = n // step
+    if count > 1:
+        stretches = block[:, : count * step].reshape(outer, count, step, inner)
+        block = _with_rest(np.multiply.reduce(stretches, axis=1), block[:, count * step :])
+    few = 2 if inner > 1 else _SHORT if outer > 1 else _LONG
+    while (n := block.shape[1]) >= few:
+        half = n // 2
+        halves = np.multiply(block[:, :half], block[:, half : 2 * half])
+        block = _with_rest(halves, block[:, 2 * half :])
     if inner == 1 and outer > 1:
         return np.asarray(np.multiply.reduce(block[:, :, 0].T.copy(), axis=0))[:, None]
     return np.asarray(np.multiply.reduce(block, axis=1))
+
+
+def _with_rest(products: Array, rest: Array) -> Array:
+    """``products`` whose first ones are multiplied with what was left over."""
+    n = rest.shape[1]
+    if n:
+        np.multiply(products[:, :n], rest, out=products[:, :n])
+    return products

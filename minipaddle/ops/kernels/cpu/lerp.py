@@ -9,8 +9,8 @@ Half types are computed in float32 and rounded once.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,19 @@ from minipaddle.device.dtype import FLOAT32, DType, compute_dtype
 from minipaddle.ops.kernels.cpu.block import Block, Into, cut, flattened, for_each_block
 from minipaddle.ops.op import Array, kernel
 
+R = TypeVar("R")
+
+# Bytes of an array from which on x, y and the result come from memory, beyond the last cache. Then
+# a block of all three should fit a core's own cache: [16, 204800] float64, forward and backward,
+# takes 5.0 ms with half the usual blocks and 5.5 with whole ones; [16, 102400] float32 takes 0.99
+# and 0.94.
+_FAR = 12 * 1024 * 1024
+
 _BITS = {FLOAT32: np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
+
+
+def _for_each_block(work: Callable[[Iterable[Block]], R], out: Array, itemsize: int) -> list[R]:
+    return for_each_block(work, out.shape, itemsize * 2 if out.nbytes > _FAR else itemsize)
 
 
 def _number_or_array(weight: Any, dtype: DType) -> Any:
@@ -82,7 +94,7 @@ def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
                 if not direct:
                     _round_into(target, result)
 
-    for_each_block(work, out.shape, dtype.itemsize)
+    _for_each_block(work, out, dtype.itemsize)
 
 
 def _weight_part(weight: Any, block: Block, ndim: int) -> Any:
@@ -245,7 +257,7 @@ def lerp_grad(
                     _weight_gradient(parts[2], block, g, (x, y))
         return parts
 
-    for parts in for_each_block(work, out_grad.shape, dtype.itemsize):
+    for parts in _for_each_block(work, out_grad, dtype.itemsize):
         for whole, part in zip(sums, parts, strict=True):
             if whole is not None and part is not None:
                 whole.absorb(part)

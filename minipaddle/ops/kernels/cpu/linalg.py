@@ -18,25 +18,35 @@ from minipaddle.ops.op import Array, kernel
 # Up to here a type holds every whole number.
 _EXACT = {np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
 _FEW = 2**14  # below so many multiplications a look at all the elements does not pay
+# Sums of so many rows are a product with ones: half the cost of np.add.reduce on small matrices.
+_ONES = {dtype: np.ones(256, dtype) for dtype in _EXACT}
 
 
 def _product(x: Array, y: Array, into: Array | None = None) -> Array:
     """``x @ y`` for arrays of rank two and more; NumPy itself is slow and inexact on half types."""
+    if x.itemsize == 2 or x.dtype.kind != "f":
+        product = _product_in_float(x, y)
+        if product is not None:
+            if into is None:
+                return product
+            np.copyto(into, product)
+            return into
+    if x.ndim == 2 == y.ndim:
+        return x.dot(y, into)  # a third of matmul's overhead on small matrices
+    return np.matmul(x, y, out=into)
+
+
+def _product_in_float(x: Array, y: Array) -> Array | None:
+    """``x @ y`` by way of a type that BLAS knows; None where that does not pay or is not exact."""
     if is_half(x.dtype):
-        product = narrowed(np.matmul(x.astype(FLOAT32), y.astype(FLOAT32)), x.dtype)
-        if into is None:
-            return product
-        np.copyto(into, product)
-        return into
-    if x.dtype.kind in "iu" and x.size * y.shape[-1] > _FEW:
+        return narrowed(np.matmul(x.astype(FLOAT32), y.astype(FLOAT32)), x.dtype)
+    if x.size * y.shape[-1] > _FEW:
         most = x.shape[-1] * _largest(x) * _largest(y)  # no sum, in any order, is larger
         for dtype, exact in _EXACT.items():
             if most <= exact:
                 product = np.matmul(x.astype(dtype), y.astype(dtype)).astype(np.int64)
                 return product.astype(x.dtype, copy=False)  # wraps as a sum in x's dtype does
-    if x.ndim == 2 == y.ndim:
-        return np.dot(x, y, into)  # half of matmul's overhead on small matrices
-    return np.matmul(x, y, out=into)
+    return None
 
 
 def _largest(x: Array) -> int:
@@ -100,7 +110,7 @@ def _rows(x: Array) -> Array:
 
 @kernel("linear", "cpu")
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
-    if is_half(x.dtype):  # the bias joins before the only rounding
+    if x.itemsize == 2:  # a half type: the bias joins before the only rounding
         wide = [None if a is None else a.astype(FLOAT32) for a in (x, weight, bias)]
         return narrowed(linear(*wide), x.dtype)
     try:
@@ -147,6 +157,9 @@ def _column_sums(x: Array, into: Array | None) -> Array:
             return sums
         np.copyto(into, sums)
         return into
+    ones = _ONES[x.dtype]
+    if len(x) <= len(ones):
+        return ones[: len(x)].dot(x, into)
     return np.add.reduce(x, axis=0, out=into)
 
 

@@ -23,12 +23,10 @@ def mse_loss(input: Array, label: Array, reduction: str = "mean") -> Array:
     if reduction == "none":
         return np.square(difference, out=difference)
     flat = difference.reshape(-1)
-    total = np.asarray(np.dot(flat, flat))
-    if reduction == "sum":
-        return total
-    if not flat.size:  # the mean of nothing
-        return np.full((), np.nan, total.dtype)
-    return np.asarray(np.divide(total, total.dtype.type(flat.size)))
+    total = flat.dot(flat)  # a NumPy number, with which the rest costs least
+    if reduction == "mean":
+        total = total / flat.size if flat.size else np.nan  # the mean of nothing
+    return np.asarray(total, difference.dtype)
 
 
 @kernel("mse_loss_grad", "cpu")
@@ -45,7 +43,11 @@ def mse_loss_grad(
         input, label = input.astype(FLOAT32), label.astype(FLOAT32)
     gradient = np.asarray(np.subtract(input, label))
     factor = 2.0 / max(1, gradient.size) if reduction == "mean" else 2.0
-    np.multiply(gradient, out_grad * gradient.dtype.type(factor), out=gradient)
+    if reduction == "none":
+        factor = out_grad * gradient.dtype.type(factor)
+    else:
+        factor *= out_grad.item()
+    np.multiply(gradient, factor, gradient)
     if half:
         gradient = np.asarray(gradient.astype(out_grad.dtype))
     return gradient if wanted[0] else None, np.asarray(np.negative(gradient)) if wanted[1] else None

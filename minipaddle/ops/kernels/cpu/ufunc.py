@@ -6,12 +6,12 @@ Each kernel returns an array, also for 0-d operands, where a NumPy ufunc alone r
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from minipaddle.device.dtype import FLOAT32, compute_dtype
+from minipaddle.device.dtype import FLOAT32, compute_dtype, is_half
 from minipaddle.ops.kernels.cpu.block import BLOCK_BYTES, blockwise, quiet
 from minipaddle.ops.op import OPS, Array, kernel
 
@@ -43,10 +43,9 @@ def prepared(fill: Fill, piece: int | None = None) -> Fill:
     """
 
     def run(out: Array, *operands: Any) -> None:
-        direct = compute_dtype(out.dtype) == out.dtype
-        work = fill if direct else functools.partial(_in_float32, fill)
-        if direct:
-            operands = tuple([np.asarray(a, order="C") if _is_array(a) else a for a in operands])
+        work = functools.partial(_in_float32, fill) if is_half(out.dtype) else fill
+        if work is fill:
+            operands = _side_by_side(operands)
         if piece is None or out.ndim != 1 or out.size <= piece:
             work(out, *operands)
             return
@@ -60,6 +59,11 @@ def prepared(fill: Fill, piece: int | None = None) -> Fill:
 
 def _is_array(operand: Any) -> bool:
     return operand.__class__ is np.ndarray
+
+
+def _side_by_side(operands: Iterable[Any]) -> tuple[Any, ...]:
+    """The operands, with copies of arrays whose elements do not lie side by side."""
+    return tuple([np.asarray(a, order="C") if a.__class__ is np.ndarray else a for a in operands])
 
 
 def _in_float32(fill: Fill, out: Array, *operands: Any) -> None:
@@ -78,13 +82,17 @@ def filled(fill: Fill, *operands: Any, out: Array | None = None) -> Array:
         operands: Arrays of one dtype, numbers and None; at least one array.
         out: Array of that dtype and of the broadcast shape to fill; by default a new one.
     """
-    arrays = [a for a in operands if _is_array(a)]
+    arrays = [a for a in operands if a.__class__ is np.ndarray]
     first = arrays[0]
-    if first.nbytes > BLOCK_BYTES or any(a.shape != first.shape for a in arrays):
+    shape = first.shape
+    if first.nbytes > BLOCK_BYTES or [a for a in arrays if a.shape != shape]:
         return blockwise(prepared(fill, PIECE), operands, out=out)
     if out is None:
-        out = np.empty(first.shape, first.dtype)
-    quiet(prepared(fill), out, *operands)
+        out = np.empty(shape, first.dtype)
+    if is_half(out.dtype):
+        quiet(_in_float32, fill, out, *operands)
+    else:
+        quiet(fill, out, *_side_by_side(operands))
     return out
 
 
