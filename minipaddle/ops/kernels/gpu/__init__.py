@@ -1,5 +1,25 @@
 """Kernels for NVIDIA GPUs: CUDA files, and what launches them. Imported when a GPU is used."""
 
-from minipaddle.ops.kernels.gpu import arithmetic, elementwise
+from minipaddle.ops.kernels.gpu import (
+    activation,
+    arithmetic,
+    comparison,
+    copying,
+    elementwise,
+    math,
+    pointwise_loss,
+    rectifier,
+    selection,
+)
 
-__all__ = ["arithmetic", "elementwise"]
+__all__ = [
+    "activation",
+    "arithmetic",
+    "comparison",
+    "copying",
+    "elementwise",
+    "math",
+    "pointwise_loss",
+    "rectifier",
+    "selection",
+]
