@@ -31,7 +31,10 @@ def register(op: str, run: Any) -> None:
     """Registers ``run(*operands, out=None)`` as the kernel of ``op``, and of its in-place form."""
 
     def compute_inplace(x: Array, *args: Any) -> Array:
-        written: Array = run(x, *[apart(x, a) for a in args], out=x)
+        try:
+            written: Array = run(x, *[apart(x, a) for a in args], out=x)
+        except ValueError as error:
+            raise ValueError(f"{op}_: {error}") from error
         return written
 
     # Of a partial no argument names are asked: they are those that the op declares.

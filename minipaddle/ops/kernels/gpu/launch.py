@@ -170,11 +170,11 @@ class Elementwise:
         dtype: Any,
         whole: bool,
     ) -> _Plan:
-        shape = np.broadcast_shapes(*{a.shape for a in arrays})
+        shape = np.broadcast_shapes(*[a.shape for a in arrays])
         if out is not None and out.shape != shape:
             raise ValueError(
-                f"the result would have shape {list(shape)}; what it is written to has shape "
-                f"{list(out.shape)} and keeps it"
+                f"the result would have shape {list(shape)}; what is written in place keeps its "
+                f"own, {list(out.shape)}"
             )
         size = math.prod(shape)
         if size == 0 or _is_flat(shape, out, arrays):
