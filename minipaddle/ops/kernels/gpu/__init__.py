@@ -1,5 +1,27 @@
 """Kernels for NVIDIA GPUs: CUDA files, and what launches them. Imported when a GPU is used."""
 
-from minipaddle.ops.kernels.gpu import arithmetic, elementwise, lerp
+from minipaddle.ops.kernels.gpu import (
+    activation,
+    arithmetic,
+    comparison,
+    copying,
+    elementwise,
+    lerp,
+    math,
+    pointwise_loss,
+    rectifier,
+    selection,
+)
 
-__all__ = ["arithmetic", "elementwise", "lerp"]
+__all__ = [
+    "activation",
+    "arithmetic",
+    "comparison",
+    "copying",
+    "elementwise",
+    "lerp",
+    "math",
+    "pointwise_loss",
+    "rectifier",
+    "selection",
+]

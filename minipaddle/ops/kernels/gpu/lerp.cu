@@ -98,7 +98,7 @@ template <class T, int V, int X, int Y> struct Inputs {
   Few<T, V, ELEMENTS> g;
   Few<T, V, X> x;
   Few<T, V, Y> y;
-  __device__ __forceinline__ void read(const Offsets<unsigned int, 3, i64>& at, i64 row, i64 column, const T* grad, const T* from,
+  __device__ __forceinline__ void read(const Offsets<unsigned int, 3, 0, i64>& at, i64 row, i64 column, const T* grad, const T* from,
                        const T* to) {
     g.read(grad, row, column);
     x.read(from, at.at[1], column);
@@ -154,7 +154,7 @@ template <class T, int V, int K, int X, int Y> struct Under {
     for (int k = 0; k < K; ++k) {
       i64 r = row + k * blockDim.y;
       if (r < end) {
-        Offsets<unsigned int, 3, i64> at(geometry, static_cast<unsigned int>(r));
+        Offsets<unsigned int, 3, 0, i64> at(geometry, static_cast<unsigned int>(r));
         weight[k] = at.at[0];
         in[k].read(at, r * task.n, column, grad, x, y);
       }
@@ -180,7 +180,7 @@ lerp_grad(const Task task, const Geometry<3> geometry, const T* __restrict__ gra
   Sum<C, DY, V> sum_y;
   Sum<C, DW, V> sum_w;
   if (LONG) {  // the block has one row
-    Offsets<unsigned int, 3, i64> at(geometry, static_cast<unsigned int>(first));
+    Offsets<unsigned int, 3, 0, i64> at(geometry, static_cast<unsigned int>(first));
     const i64 row = first * task.n;
     w.row(weight, at.at[0]);
     Inputs<T, V, X, Y> in[K];
@@ -231,14 +231,14 @@ add_partials(i64 results, i64 terms, const Geometry<1> kept, const Geometry<1> f
   const i64 e = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x;
   C total[1] = {C(0)};
   if (e < results) {
-    partial += Offsets<unsigned int, 1, i64>(kept, static_cast<unsigned int>(e)).at[0];
+    partial += Offsets<unsigned int, 1, 0, i64>(kept, static_cast<unsigned int>(e)).at[0];
     if (folded.axes == 1) {
       const i64 step = folded.step[0][0];
 #pragma unroll 4
       for (i64 k = threadIdx.y; k < terms; k += blockDim.y) total[0] += partial[k * step];
     } else {
       for (i64 k = threadIdx.y; k < terms; k += blockDim.y)
-        total[0] += partial[Offsets<unsigned int, 1, i64>(folded, static_cast<unsigned int>(k)).at[0]];
+        total[0] += partial[Offsets<unsigned int, 1, 0, i64>(folded, static_cast<unsigned int>(k)).at[0]];
     }
   }
   if (blockDim.x == 1) {

@@ -23,7 +23,7 @@ from minipaddle.ops.kernels.gpu.launch import (
     ndarray,
     processors,
 )
-from minipaddle.ops.kernels.gpu.layout import collapsed, packed_geometry, steps_of
+from minipaddle.ops.kernels.gpu.layout import collapsed, packed, steps_of
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel
 
@@ -192,7 +192,7 @@ def _plan(
     chunks = math.ceil(suffix / height)
     blocks = groups * chunks * tiles
     task = np.array([n, suffix, height, chunks, tiles], np.int64)
-    geometry = packed_geometry(tuple(outer), [step[:-1] for step in layout.steps])
+    geometry = packed(tuple(outer), [step[:-1] for step in layout.steps])[0]
     name = type_name(dtype)
     computed = type_name(compute_dtype(dtype))
     held = f"{'ElementWeight' if by_column[0] else 'RowWeight'}<{name}>"
@@ -232,7 +232,7 @@ def _part(mode: int, mask: Shape, where: tuple[Shape, int, int, int]) -> Part:
 
 def _of_axes(axes: list[tuple[int, int]]) -> Any:
     lengths, walks = collapsed(tuple(n for n, _ in axes), [tuple(s for _, s in axes)])
-    return packed_geometry(lengths, walks)
+    return packed(lengths, walks)[0]
 
 
 @kernel("lerp_grad", "gpu")
