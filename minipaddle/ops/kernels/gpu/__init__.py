@@ -1,5 +1,5 @@
 """Kernels for NVIDIA GPUs: CUDA files, and what launches them. Imported when a GPU is used."""
 
-from minipaddle.ops.kernels.gpu import arithmetic, elementwise
+from minipaddle.ops.kernels.gpu import arithmetic, elementwise, reduction, statistics
 
-__all__ = ["arithmetic", "elementwise"]
+__all__ = ["arithmetic", "elementwise", "reduction", "statistics"]
