@@ -1,5 +1,12 @@
 """Kernels for NVIDIA GPUs: CUDA files, and what launches them. Imported when a GPU is used."""
 
-from minipaddle.ops.kernels.gpu import arithmetic, elementwise, reduction, statistics
+from minipaddle.ops.kernels.gpu import (
+    arithmetic,
+    elementwise,
+    normalization,
+    reduction,
+    softmax,
+    statistics,
+)
 
-__all__ = ["arithmetic", "elementwise", "reduction", "statistics"]
+__all__ = ["arithmetic", "elementwise", "normalization", "reduction", "softmax", "statistics"]

@@ -1,0 +1,80 @@
+// What comes of each element of [outer, n, inner] and of something that its group over n shares.
+//
+// A functor G is made from a Beside and the number of a group, and called as g(a, b, j) with the
+// values of one or two arrays and the element's number along n.
+#pragma once
+#include "limits.cuh"
+
+// Arrays and numbers that groups have something in, as the functor at hand knows.
+struct Beside {
+  const void *p, *q, *r;
+  double number;
+  i64 integer;
+};
+
+template <class G, class T, int V, bool TWO>
+__device__ __forceinline__ void spread_pack(const G& g, const T* a, const T* b, T* out, i64 at, i64 j) {
+  Pack<T, V> x = *reinterpret_cast<const Pack<T, V>*>(a + at), y = x, result;
+  if (TWO) y = *reinterpret_cast<const Pack<T, V>*>(b + at);
+#pragma unroll
+  for (int k = 0; k < V; ++k) result.v[k] = narrow<T>(g(widen(x.v[k]), widen(y.v[k]), j + k));
+  *reinterpret_cast<Pack<T, V>*>(out + at) = result;
+}
+
+// Long rows: a block works a chunk of one. The arrays begin alike where a pack may begin.
+template <class G, class T, int V, bool TWO>
+__global__ void __launch_bounds__(256)
+spread_rows(i64 splits, i64 n, i64 chunk, const T* a, const T* b, T* out, const void* p, const void* q, const void* r, double number, i64 integer) {
+  i64 row = blockIdx.x / splits, begin = (blockIdx.x - row * splits) * chunk;
+  i64 end = begin + chunk < n ? begin + chunk : n;
+  G g(Beside{p, q, r, number, integer}, row);
+  i64 base = row * n, head = V - 1 - (base + begin + V - 1) % V;
+  if (head > end - begin) head = end - begin;
+  i64 first = begin + head, packs = (end - first) / V;
+#pragma unroll 4
+  for (i64 i = threadIdx.x; i < packs; i += 256) spread_pack<G, T, V, TWO>(g, a, b, out, base + first + i * V, first + i * V);
+  i64 rest = end - begin - packs * V;
+  for (i64 i = threadIdx.x; i < rest; i += 256) {
+    i64 j = i < head ? begin + i : first + packs * V + (i - head);
+    spread_pack<G, T, 1, TWO>(g, a, b, out, base + j, j);
+  }
+}
+
+// Any other: a thread works V neighbours, wherever rows end.
+template <class G, class T, int V, bool TWO, class Index>
+__global__ void __launch_bounds__(256)
+spread_flat(i64 size, i64 n, i64 inner, const T* a, const T* b, T* out, const void* p, const void* q, const void* r, double number, i64 integer) {
+  i64 at = (static_cast<i64>(blockIdx.x) * 256 + threadIdx.x) * V;
+  if (at >= size) return;
+  Index length = static_cast<Index>(n), deep = static_cast<Index>(inner), i = static_cast<Index>(at);
+  Index line = i / deep, c = i - line * deep, outer = line / length, j = line - outer * length;
+  Beside beside{p, q, r, number, integer};
+  bool whole = at + V <= size;
+  Pack<T, V> x, y, result;
+  if (whole) {
+    x = *reinterpret_cast<const Pack<T, V>*>(a + at);
+    y = TWO ? *reinterpret_cast<const Pack<T, V>*>(b + at) : x;
+  }
+  i64 group = static_cast<i64>(outer) * inner + c;
+  G g(beside, group);
+#pragma unroll
+  for (int k = 0; k < V; ++k) {
+    if (at + k >= size) break;
+    if (!whole) {
+      x.v[k] = a[at + k];
+      y.v[k] = TWO ? b[at + k] : x.v[k];
+    }
+    i64 here = static_cast<i64>(outer) * inner + c;
+    if (here != group) g = G(beside, group = here);
+    result.v[k] = narrow<T>(g(widen(x.v[k]), widen(y.v[k]), j));
+    if (!whole) out[at + k] = result.v[k];
+    if (++c == deep) {
+      c = 0;
+      if (++j == length) {
+        j = 0;
+        ++outer;
+      }
+    }
+  }
+  if (whole) *reinterpret_cast<Pack<T, V>*>(out + at) = result;
+}
