@@ -3,10 +3,19 @@
 from minipaddle.ops.kernels.gpu import (
     arithmetic,
     elementwise,
+    loss,
     normalization,
     reduction,
     softmax,
     statistics,
 )
 
-__all__ = ["arithmetic", "elementwise", "normalization", "reduction", "softmax", "statistics"]
+__all__ = [
+    "arithmetic",
+    "elementwise",
+    "loss",
+    "normalization",
+    "reduction",
+    "softmax",
+    "statistics",
+]

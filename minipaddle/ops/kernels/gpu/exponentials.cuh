@@ -2,6 +2,12 @@
 #pragma once
 #include "fold.cuh"
 
+// Of a half type float's quick exponential is exact enough.
+template <class T> __device__ __forceinline__ computed<T> power(computed<T> x) {
+  if constexpr (sizeof(T) == 2) return quick_exp(x);
+  else return exp(x);
+}
+
 template <class C> struct Exponentials { C top, sum; };
 
 // No element, -inf and inf need no thought: top is always finite.

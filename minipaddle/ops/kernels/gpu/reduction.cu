@@ -140,14 +140,12 @@ template <class T> struct Any : All<T> {
   __device__ __forceinline__ void join(int& a, int b) const { a |= b; }
 };
 
-// Counts the elements that are not the number.
-template <class T> struct Other {
+template <class T> struct NonZero {
   typedef int Few;
   typedef i64 Total;
-  double number;
-  __device__ Other(double number) : number(number) {}
+  __device__ NonZero(double) {}
   static __device__ __forceinline__ int none() { return 0; }
-  __device__ __forceinline__ void take(int& few, computed<T> x, i64) const { few += x != static_cast<computed<T>>(number); }
+  __device__ __forceinline__ void take(int& few, computed<T> x, i64) const { few += x != computed<T>(0); }
   template <class A> __device__ __forceinline__ void join(A& a, const A& b) const { a += b; }
   static __device__ __forceinline__ i64 total(int few) { return few; }
   static __device__ __forceinline__ i64 finish(i64 a) { return a; }

@@ -27,7 +27,7 @@ _nanmean = Fold("NanMean<{T}>", _FILE, 16)
 _prod = Fold("Prod<{T}, {S}>", _FILE)
 _all = Fold("All<{T}>", _FILE)
 _any = Fold("Any<{T}>", _FILE)
-_other = Fold("Other<{T}>", _FILE)
+_nonzero = Fold("NonZero<{T}>", _FILE)
 _to_all = Elementwise("ToExtreme", "extreme.cu")
 _shared = Elementwise("ShareOfExtreme", "extreme.cu")
 
@@ -79,12 +79,7 @@ def any(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
 
 @kernel("count_nonzero", "gpu")
 def count_nonzero(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
-    return count_other(x, 0, axis, keepdim, _INT64)
-
-
-def count_other(x: Array, number: int, axis: Axis, keepdim: bool, dtype: Any) -> Array:
-    """How many elements are not ``number``."""
-    return _other(x, axis, keepdim, dtype, number)
+    return _nonzero(x, axis, keepdim, _INT64)
 
 
 def _extreme(name: str) -> None:

@@ -4,12 +4,6 @@
 #include "rows.cuh"
 #include "spread.cuh"
 
-// Of a half type float's quick exponential is exact enough.
-template <class T> __device__ __forceinline__ computed<T> power(computed<T> x) {
-  if constexpr (sizeof(T) == 2) return quick_exp(x);
-  else return exp(x);
-}
-
 // What rows share: the logarithm of their sum, as it is and as what has to be multiplied with.
 template <class T, bool LOG> struct Normal {
   typedef computed<T> C;

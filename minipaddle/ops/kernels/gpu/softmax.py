@@ -26,10 +26,10 @@ _FILE = "softmax.cu"
 _sums = Fold("LogSumExp<{T}>", _FILE, 16)
 _products = Fold("RowSum<{T}>", _FILE, pairs="Product")
 _total = Fold("RowSum<{T}>", _FILE)
-_of = {False: Spread("SoftmaxOf", _FILE), True: Spread("LogSoftmaxOf", _FILE)}
+_of = {False: Spread("SoftmaxOf<{T}>", _FILE), True: Spread("LogSoftmaxOf<{T}>", _FILE)}
 _grad_of = {
-    False: Spread("SoftmaxGradOf", _FILE, two=True),
-    True: Spread("LogSoftmaxGradOf", _FILE, two=True),
+    False: Spread("SoftmaxGradOf<{T}>", _FILE, two=True),
+    True: Spread("LogSoftmaxGradOf<{T}>", _FILE, two=True),
 }
 _kernels: dict[Any, Any] = {}
 

@@ -8,7 +8,7 @@
 // Arrays and numbers that groups have something in, as the functor at hand knows.
 struct Beside {
   const void *p, *q, *r;
-  double number;
+  double number, second;
   i64 integer;
 };
 
@@ -24,10 +24,10 @@ __device__ __forceinline__ void spread_pack(const G& g, const T* a, const T* b, 
 // Long rows: a block works a chunk of one. The arrays begin alike where a pack may begin.
 template <class G, class T, int V, bool TWO>
 __global__ void __launch_bounds__(256)
-spread_rows(i64 splits, i64 n, i64 chunk, const T* a, const T* b, T* out, const void* p, const void* q, const void* r, double number, i64 integer) {
+spread_rows(i64 splits, i64 n, i64 chunk, const T* a, const T* b, T* out, const void* p, const void* q, const void* r, double number, double second, i64 integer) {
   i64 row = blockIdx.x / splits, begin = (blockIdx.x - row * splits) * chunk;
   i64 end = begin + chunk < n ? begin + chunk : n;
-  G g(Beside{p, q, r, number, integer}, row);
+  G g(Beside{p, q, r, number, second, integer}, row);
   i64 base = row * n, head = V - 1 - (base + begin + V - 1) % V;
   if (head > end - begin) head = end - begin;
   i64 first = begin + head, packs = (end - first) / V;
@@ -43,12 +43,12 @@ spread_rows(i64 splits, i64 n, i64 chunk, const T* a, const T* b, T* out, const 
 // Any other: a thread works V neighbours, wherever rows end.
 template <class G, class T, int V, bool TWO, class Index>
 __global__ void __launch_bounds__(256)
-spread_flat(i64 size, i64 n, i64 inner, const T* a, const T* b, T* out, const void* p, const void* q, const void* r, double number, i64 integer) {
+spread_flat(i64 size, i64 n, i64 inner, const T* a, const T* b, T* out, const void* p, const void* q, const void* r, double number, double second, i64 integer) {
   i64 at = (static_cast<i64>(blockIdx.x) * 256 + threadIdx.x) * V;
   if (at >= size) return;
   Index length = static_cast<Index>(n), deep = static_cast<Index>(inner), i = static_cast<Index>(at);
   Index line = i / deep, c = i - line * deep, outer = line / length, j = line - outer * length;
-  Beside beside{p, q, r, number, integer};
+  Beside beside{p, q, r, number, second, integer};
   bool whole = at + V <= size;
   Pack<T, V> x, y, result;
   if (whole) {

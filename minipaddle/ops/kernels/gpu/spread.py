@@ -18,7 +18,7 @@ class Spread:
     """A functor of spread.cuh's kind, applied to all elements of [outer, n, inner].
 
     Args:
-        functor: A template on the element type.
+        functor: As a template with its arguments, where ``{T}`` stands for the element type.
         file: Where it stands, a name in this folder.
         two: It looks at the elements of two arrays.
     """
@@ -35,7 +35,7 @@ class Spread:
         arrays: tuple[Array, ...],
         out: Array,
         beside: tuple[Any, ...],
-        number: float = 0.0,
+        numbers: tuple[float, float] = (0.0, 0.0),
         integer: int = 0,
     ) -> Array:
         """Fills ``out``.
@@ -45,7 +45,7 @@ class Spread:
             arrays: One or two, C-contiguous and of one dtype.
             out: C-contiguous; may be one of the arrays.
             beside: Up to three arrays in which groups have something in common.
-            number: What the functor is made from.
+            numbers: Two that the functor is made from.
             integer: Likewise.
         """
         outer, n, inner = shape
@@ -60,11 +60,11 @@ class Spread:
         if long:
             chunk = THREADS * width * _ACCESSES
             splits = -(-n // chunk)
-            grid, numbers = outer * splits, (splits, n, chunk)
+            grid, lead = outer * splits, (splits, n, chunk)
         else:
-            grid, numbers = -(-size // (THREADS * width)), (size, n, inner)
+            grid, lead = -(-size // (THREADS * width)), (size, n, inner)
         shared = (*beside, 0, 0)[:3]
-        given = (*numbers, arrays[0], arrays[-1], out, *shared, float(number), integer)
+        given = (*lead, arrays[0], arrays[-1], out, *shared, *numbers, integer)
         kernel((grid,), (THREADS,), given)
         return out
 
@@ -74,7 +74,8 @@ class Spread:
         if found is None:
             element = type_name(dtype)
             two = "true" if self.two else "false"
-            first = f"{self.functor}<{element}>, {element}, {width}, {two}"
+            functor = self.functor.replace("{T}", element)
+            first = f"{functor}, {element}, {width}, {two}"
             index = "i64" if large else "unsigned int"
             name = f"spread_rows<{first}>" if long else f"spread_flat<{first}, {index}>"
             found = self._kernels[key] = compiled(self.path, name)
