@@ -8,6 +8,7 @@ from minipaddle.ops.kernels.gpu import (
     reduction,
     softmax,
     statistics,
+    update,
 )
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "reduction",
     "softmax",
     "statistics",
+    "update",
 ]
