@@ -2,6 +2,7 @@
 
 from minipaddle.ops.kernels.gpu import (
     arithmetic,
+    cumulative,
     elementwise,
     loss,
     normalization,
@@ -13,6 +14,7 @@ from minipaddle.ops.kernels.gpu import (
 
 __all__ = [
     "arithmetic",
+    "cumulative",
     "elementwise",
     "loss",
     "normalization",
