@@ -1,6 +1,7 @@
-// Variances, norms and logarithms of sums of exponentials.
+// Variances; and what norms and logarithms of sums of exponentials need.
 #include "columns.cuh"
 #include "exponentials.cuh"
+#include "norms.cuh"
 
 // Sums of deviations from one of the elements, and of their squares: nothing large is subtracted.
 template <class C> struct Moments { C shift, sum, squares, count; };
@@ -41,43 +42,3 @@ template <class T> struct Deviation : Variance<T> {
   __device__ Deviation(double divisor) : Variance<T>(divisor) {}
   __device__ __forceinline__ double finish(const Moments<double>& a) const { return sqrt(Variance<T>::finish(a)); }
 };
-
-template <class C> struct Sizes : AddUp<C> {
-  double order;
-  __device__ Sizes(double order) : order(order) {}
-};
-template <class T> struct Norm0 : Sizes<computed<T>> {
-  using Norm0::Sizes::Sizes;
-  __device__ __forceinline__ void take(computed<T>& few, computed<T> x, i64) const { few += x != 0; }
-};
-template <class T> struct Norm1 : Sizes<computed<T>> {
-  using Norm1::Sizes::Sizes;
-  __device__ __forceinline__ void take(computed<T>& few, computed<T> x, i64) const { few += fabs(x); }
-};
-template <class T> struct Norm2 : Sizes<computed<T>> {
-  using Norm2::Sizes::Sizes;
-  __device__ __forceinline__ void take(computed<T>& few, computed<T> x, i64) const { few += x * x; }
-  static __device__ __forceinline__ double finish(double a) { return sqrt(a); }
-};
-template <class T> struct NormP : Sizes<computed<T>> {
-  using NormP::Sizes::Sizes;
-  __device__ __forceinline__ void take(computed<T>& few, computed<T> x, i64) const {
-    few += pow(fabs(x), static_cast<computed<T>>(this->order));
-  }
-  __device__ __forceinline__ double finish(double a) const { return pow(a, 1 / this->order); }
-};
-
-template <class C, class Order> struct ExtremeSize {
-  typedef C Few;
-  typedef C Total;
-  __device__ ExtremeSize(double) {}
-  static __device__ __forceinline__ C none() { return Order::none(); }
-  __device__ __forceinline__ void join(C& a, const C& b) const {
-    if (Order::beats(b, a)) a = b;
-  }
-  __device__ __forceinline__ void take(C& few, C x, i64) const { join(few, fabs(x)); }
-  static __device__ __forceinline__ C total(C few) { return few; }
-  static __device__ __forceinline__ C finish(C a) { return a; }
-};
-template <class T> struct NormMax : ExtremeSize<computed<T>, Above<computed<T>>> { using NormMax::ExtremeSize::ExtremeSize; };
-template <class T> struct NormMin : ExtremeSize<computed<T>, Below<computed<T>>> { using NormMin::ExtremeSize::ExtremeSize; };

@@ -23,12 +23,19 @@ _deviation = Fold("Deviation<{T}>", _FILE, 32)
 _variance_grad = Elementwise("VarianceGrad", _AFTER)
 _deviation_grad = Elementwise("DeviationGrad", _AFTER)
 _apart, _beside, _scaled = (Elementwise(n, _AFTER) for n in ("Apart", "Beside", "Scaled"))
-# By order; any other is NormP.
-_NORMS = {
-    order: Fold(f"Norm{name}<{{T}}>", _FILE)
-    for order, name in ((0, "0"), (1, "1"), (2, "2"), (math.inf, "Max"), (-math.inf, "Min"))
-}
-_norm_p = Fold("NormP<{T}>", _FILE)
+
+
+def norm_functor(order: float) -> str:
+    """The functor of norms.cuh for norms of one order."""
+    names = {0: "0", 1: "1", 2: "2", math.inf: "Max", -math.inf: "Min"}
+    return f"Norm{names.get(order, 'P')}<{{T}}>"
+
+
+_NORMS = {order: Fold(norm_functor(order), _FILE) for order in (0, 1, 2, 3, math.inf, -math.inf)}
+
+
+def _norm_fold(order: float) -> Fold:
+    return _NORMS.get(order, _NORMS[3])
 
 
 @kernel("logsumexp", "gpu")
@@ -105,12 +112,7 @@ def norm(x: Array, p: Any = None, axis: Axis = None, keepdim: bool = False) -> A
         raise ValueError(f"p must be 'fro', inf, -inf or a number; got {p!r}")
     if math.isinf(order) and not count_of(x.shape, axis):
         raise ValueError(f"no element has no norm of order {p}; axis {axis} has length 0")
-    return norm_fold(order)(x, axis, keepdim, number=order)
-
-
-def norm_fold(order: float) -> Fold:
-    """The fold that gives norms of one order."""
-    return _NORMS.get(order, _norm_p)
+    return _norm_fold(order)(x, axis, keepdim, number=order)
 
 
 @kernel("dist", "gpu")
@@ -118,7 +120,7 @@ def dist(x: Array, y: Array, p: float = 2.0) -> Array:
     sizes = _apart(x, y, dtype=compute_dtype(x.dtype))
     if p in (0, 1) or math.isinf(p) or not sizes.size:
         # Nothing is 0 apart, by any order.
-        return norm_fold(p if sizes.size else 1)(sizes, dtype=x.dtype, number=p)
+        return _norm_fold(p if sizes.size else 1)(sizes, dtype=x.dtype, number=p)
     largest = _NORMS[math.inf if p > 0 else -math.inf](sizes)
-    norms = norm_fold(p)(_beside(sizes, largest, out=sizes), number=p)
+    norms = _norm_fold(p)(_beside(sizes, largest, out=sizes), number=p)
     return _scaled(norms, largest, dtype=x.dtype)

@@ -30,12 +30,13 @@ template <class C> struct Sgd {
 // arrays of these.
 struct Chunk { i64 param, start, length; };
 
-template <class Rule, class T, class S, int V>
-__device__ __forceinline__ void update_pack(const Rule& rule, T* param, const T* grad, S* const* states, i64 at) {
+template <class Rule, class T, class G, class S, int V>
+__device__ __forceinline__ void update_pack(const Rule& rule, T* param, const G* grad, S* const* states, i64 at) {
   typedef computed<T> C;
   const int STATES = Rule::STATES;
-  C p[V], g[V], s[STATES > 0 ? STATES : 1][V];
+  C p[V], s[STATES > 0 ? STATES : 1][V];
   fetch(param + at, p);
+  computed<G> g[V];
   fetch(grad + at, g);
 #pragma unroll
   for (int i = 0; i < STATES; ++i) {
@@ -48,7 +49,7 @@ __device__ __forceinline__ void update_pack(const Rule& rule, T* param, const T*
     C mine[STATES > 0 ? STATES : 1];
 #pragma unroll
     for (int i = 0; i < STATES; ++i) mine[i] = s[i][k];
-    rule(p[k], g[k], mine);
+    rule(p[k], static_cast<C>(g[k]), mine);
 #pragma unroll
     for (int i = 0; i < STATES; ++i) s[i][k] = mine[i];
   }
@@ -57,20 +58,20 @@ __device__ __forceinline__ void update_pack(const Rule& rule, T* param, const T*
   for (int i = 0; i < STATES; ++i) store(states[i] + at, s[i]);
 }
 
-// A block updates a chunk. T is the type of parameters and gradient, S that of state.
-template <class Rule, class T, class S, int V>
-__global__ void __launch_bounds__(256) update(const Chunk* chunks, const T* grad, S* state0, S* state1, S* state2, const Numbers numbers) {
+// A block updates a chunk. T is the type of parameters, G that of the gradient, S that of state.
+template <class Rule, class T, class G, class S, int V>
+__global__ void __launch_bounds__(256) update(const Chunk* chunks, const G* grad, S* state0, S* state1, S* state2, const Numbers numbers) {
   Chunk chunk = chunks[blockIdx.x];
   Rule rule(numbers);
   T* param = reinterpret_cast<T*>(chunk.param);
   grad += chunk.start;
   S* states[3] = {state0 + chunk.start, state1 + chunk.start, state2 + chunk.start};
-  bool whole = (reinterpret_cast<u64>(param) | reinterpret_cast<u64>(grad)) % (sizeof(T) * V) == 0;
+  bool whole = reinterpret_cast<u64>(param) % (sizeof(T) * V) == 0 && reinterpret_cast<u64>(grad) % (sizeof(G) * V) == 0;
 #pragma unroll
   for (int i = 0; i < Rule::STATES; ++i) whole = whole && reinterpret_cast<u64>(states[i]) % (sizeof(S) * V) == 0;
   i64 packs = whole ? chunk.length / V : 0;
-  for (i64 i = threadIdx.x; i < packs; i += 256) update_pack<Rule, T, S, V>(rule, param, grad, states, i * V);
-  for (i64 i = packs * V + threadIdx.x; i < chunk.length; i += 256) update_pack<Rule, T, S, 1>(rule, param, grad, states, i);
+  for (i64 i = threadIdx.x; i < packs; i += 256) update_pack<Rule, T, G, S, V>(rule, param, grad, states, i * V);
+  for (i64 i = packs * V + threadIdx.x; i < chunk.length; i += 256) update_pack<Rule, T, G, S, 1>(rule, param, grad, states, i);
 }
 
 // Rows of a parameter by their numbers, each at most once; wide counts the packs of a row.

@@ -7,6 +7,7 @@ the device tells, made once for a list.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import cupy
@@ -42,24 +43,27 @@ class Update:
         self._kernels: dict[Any, Any] = {}
 
     def __call__(
-        self, params: list[Array], grad: Array, states: tuple[Array, ...], *numbers: float
+        self, params: list[Array], grad: Array, states: Sequence[Array], *numbers: float
     ) -> None:
         """Updates ``params`` and ``states``.
 
         Args:
             params: Arrays of one dtype, of any layout.
-            grad: Their gradients one after the other, 1-D, of that dtype.
-            states: 1-D like ``grad``.
+            grad: Their gradients one after the other, 1-D, of any float dtype.
+            states: 1-D like ``grad``, of one float dtype.
             numbers: What the rule is made from.
         """
         if not grad.size:
             return
-        whole = _contiguous(params)
-        table = _table(whole)
-        state = states[0].dtype if states else compute_dtype(grad.dtype)
-        run = self._kernels.get((grad.dtype, state))
+        whole, (grad,) = _contiguous(params), _contiguous([grad])
+        table, size = _table(whole)
+        if size != grad.size:
+            raise ValueError(f"parameters of {size} elements have a gradient of {grad.size}")
+        dtype = whole[0].dtype
+        key = (dtype, grad.dtype, states[0].dtype if states else compute_dtype(dtype))
+        run = self._kernels.get(key)
         if run is None:
-            run = self._kernels[grad.dtype, state] = self._compiled(grad.dtype, state)
+            run = self._kernels[key] = self._compiled(*key)
         filled = np.zeros(_NUMBERS)
         filled[: len(numbers)] = numbers
         given = (table, grad, *(*states, 0, 0, 0)[:3], filled.view(f"V{filled.nbytes}").reshape(()))
@@ -68,27 +72,27 @@ class Update:
             if copy is not param:
                 param[...] = copy
 
-    def _compiled(self, dtype: Any, state: Any) -> Any:
+    def _compiled(self, dtype: Any, grad: Any, state: Any) -> Any:
         computed = compute_dtype(dtype)
-        types = f"{type_name(dtype)}, {type_name(state)}"
+        types = ", ".join(map(type_name, (dtype, grad, state)))
         width = PACK_BYTES // computed.itemsize
         name = f"update<{self.rule}<{type_name(computed)}>, {types}, {width}>"
         return compiled(FOLDER / _FILE, name)
 
 
-_tables: dict[Any, Array] = {}
+_tables: dict[Any, tuple[Array, int]] = {}
 
 
-def _table(params: list[Array]) -> Array:
-    """Where the chunks of ``params`` lie; the same array as long as they lie there."""
+def _table(params: list[Array]) -> tuple[Array, int]:
+    """Where the chunks of ``params`` lie, and how many elements these have."""
     addresses = tuple([p.data.ptr for p in params])
     sizes = tuple([p.size for p in params])
-    key = (addresses, sizes, params[0].itemsize)
+    key = (addresses, sizes, params[0].itemsize if params else 1)
     found = _tables.get(key)
     if found is None:
         if len(_tables) >= _MOST:
             _tables.clear()
-        found = _tables[key] = cupy.array(chunks(*key))
+        found = _tables[key] = cupy.array(chunks(*key)), sum(sizes)
     return found
 
 
