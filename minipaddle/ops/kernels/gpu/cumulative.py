@@ -13,7 +13,7 @@ from typing import Any
 import cupy
 
 from minipaddle.device.dtype import is_float
-from minipaddle.ops.kernels.gpu.fold import axes_of
+from minipaddle.ops.kernels.gpu.fold import axes_of, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel
@@ -57,7 +57,7 @@ def _scan(
     n, inner = shape[at], math.prod(shape[at + 1 :])
     short = n <= _SHORT or (inner > 1 and arrays[0].size // n >= _MANY)
     apart = inner > 1 and not short
-    lines = tuple(cupy.ascontiguousarray(cupy.moveaxis(a, at, -1) if apart else a) for a in arrays)
+    lines = tuple(contiguous(cupy.moveaxis(a, at, -1) if apart else a) for a in arrays)
     out = empty(lines[0].shape, dtype)
     if out.size and short:
         given = (out.size // n, n, inner, int(backwards), *(*lines, 0, 0)[:3], out)
@@ -65,7 +65,7 @@ def _scan(
         run((-(-given[0] // THREADS),), (THREADS,), given)
     elif out.size:
         _run(name, lines, out, backwards)
-    return cupy.ascontiguousarray(cupy.moveaxis(out, -1, at)) if apart else out
+    return contiguous(cupy.moveaxis(out, -1, at)) if apart else out
 
 
 def _compiled(loop: str, name: str, arrays: tuple[Array, ...], dtype: Any) -> Any:

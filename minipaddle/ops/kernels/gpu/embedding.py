@@ -15,7 +15,7 @@ import cupy
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.declaration import Rows
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, aligned
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, aligned, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.statistics import norm_functor
@@ -61,7 +61,7 @@ def _rows_of(table: Array, ids: Array, padding: int) -> Array:
     """The rows of ``table`` whose numbers ``ids`` has."""
     out = empty((*ids.shape, *table.shape[1:]), table.dtype)
     if out.size:
-        table, ids = cupy.ascontiguousarray(table), cupy.ascontiguousarray(ids)
+        table, ids = contiguous(table), contiguous(ids)
         row = math.prod(table.shape[1:])
         width = _width(row, table.dtype, table)
         packs = out.size // width
@@ -132,7 +132,7 @@ def _keys(ids: Array, height: int, padding: int) -> tuple[Array, int]:
     count = ids.size
     shift = count.bit_length()
     keys = empty((count,), "int64")
-    given = (count, height, padding, shift, cupy.ascontiguousarray(ids), keys)
+    given = (count, height, padding, shift, contiguous(ids), keys)
     _compiled("make_keys", ids.dtype)(_blocks(count), (THREADS,), given)
     return cupy.sort(keys), shift
 
@@ -149,7 +149,7 @@ def _summed(
     count, row = ids.size, math.prod(shape[1:])
     if not count or not out.size:
         return out
-    rows = cupy.ascontiguousarray(rows)
+    rows = contiguous(rows)
     keys, shift = _keys(ids, shape[0], padding)
     pieces, dtype = -(-count // _PIECE), rows.dtype
     width = _width(row, dtype, rows, out)
@@ -172,7 +172,7 @@ def embedding_renorm_(weight: Array, x: Array, max_norm: float, norm_type: float
     _check_height(x, weight.shape[0])
     if not x.size or not weight.size:
         return
-    whole = cupy.ascontiguousarray(weight)
+    whole = contiguous(weight)
     height = weight.shape[0]
     keys, shift = _keys(x, height, _NONE)
     functor = norm_functor(norm_type).replace("{T}", type_name(weight.dtype))

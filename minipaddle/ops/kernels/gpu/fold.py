@@ -36,6 +36,11 @@ def count_of(shape: tuple[int, ...], axis: Axis) -> int:
     return math.prod(shape[a] for a in axes_of(axis, len(shape)))
 
 
+def contiguous(array: Array) -> Array:
+    """The array, or a copy without gaps; a 0-d one stays what it is."""
+    return array if array._c_contiguous else cupy.ascontiguousarray(array)
+
+
 def aligned(array: Array) -> bool:
     """Whether an access of PACK_BYTES may begin where the array does."""
     start: int = array.data.ptr
@@ -111,9 +116,8 @@ class Fold:
                 self._ways.clear()
             way = self._ways[key] = self._find(x, *key[3:])
         if way.steps is None:
-            there = None if other is None else cupy.ascontiguousarray(other)
-            x = cupy.ascontiguousarray(x)
-            return self(x, axis, keepdim, dtype, number, there, cast, per_count)
+            there = None if other is None else contiguous(other)
+            return self(contiguous(x), axis, keepdim, dtype, number, there, cast, per_count)
         raw = dtype is TOTALS
         size = math.prod(way.shape)
         if raw:

@@ -77,7 +77,9 @@ def fold_columns(
 ) -> list[Launch]:
     """The launches that fold ``n`` of [outer, n, inner], which lie ``steps`` apart."""
     outer, n, inner = shape
-    if steps[2] != 1 or any(s % width for s in steps[:2]) or inner % width:
+    # A step that is never taken does not count.
+    uneven = (outer > 1 and steps[0] % width) or (n > 1 and steps[1] % width)
+    if steps[2] != 1 or uneven or inner % width:
         width = 1
     packs = outer * inner // width
     wide = min(32, _power(packs)) if n >= 4 * UNROLL else THREADS

@@ -16,7 +16,7 @@ import numpy as np
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.axes import normal_axis
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import TOTALS, Fold
+from minipaddle.ops.kernels.gpu.fold import TOTALS, Fold, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, Elementwise, compiled, empty
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.spread import Spread
@@ -44,7 +44,7 @@ def mse_loss(input: Array, label: Array, reduction: str = "mean") -> Array:
         shape = np.broadcast_shapes(input.shape, label.shape)
         input, label = cupy.broadcast_to(input, shape), cupy.broadcast_to(label, shape)
     if not (input._c_contiguous and label._c_contiguous):
-        input, label = cupy.ascontiguousarray(input), cupy.ascontiguousarray(label)
+        input, label = contiguous(input), contiguous(label)
     mean = reduction == "mean"
     return _squares(input, number=0.0 if mean else 1.0, other=label, per_count=mean)
 
@@ -110,11 +110,11 @@ def hard_cross_entropy(
     """log(sum(exp(row))) less the labelled element, how many count, and that logarithm."""
     shape = _middle(label, input.shape, axis)
     loss, total = empty(label.shape, input.dtype), empty(label.shape, "float64")
-    label = cupy.ascontiguousarray(label)
+    label = contiguous(label)
     number = _used(label, dtype=compute_dtype(input.dtype), number=ignore_index)
     if label.size:
         smoothed = label_smoothing != 0
-        input = cupy.ascontiguousarray(input)
+        input = contiguous(input)
         sums = _sums[smoothed](input.reshape(shape), (1,), dtype=TOTALS)
         name = f"cross_entropy<{_FUNCTORS[smoothed]}, "
         arrays = (sums, input, label, loss, total)
@@ -139,16 +139,16 @@ def hard_cross_entropy_grad(
     shape = _middle(label, input.shape, axis)
     to = home(into, 0, input.shape, input.dtype)
     gradient = empty(input.shape, input.dtype) if to is None else to
-    beside = tuple(cupy.ascontiguousarray(a) for a in (label, total, out_grad))
+    beside = tuple(contiguous(a) for a in (label, total, out_grad))
     numbers = (float(label_smoothing), float(shape[1]))
-    rows = (cupy.ascontiguousarray(input),)
+    rows = (contiguous(input),)
     run = _gradient(label.dtype)
     return (run(shape, rows, gradient, beside, numbers, ignore_index),)
 
 
 def _move(name: str, shape: tuple[int, int, int], arrays: tuple[Array, ...], ignored: int) -> Array:
     """Runs a kernel with a thread a label; of the arrays the second are labels, the last filled."""
-    x, label, out = cupy.ascontiguousarray(arrays[0]), cupy.ascontiguousarray(arrays[1]), arrays[2]
+    x, label, out = contiguous(arrays[0]), contiguous(arrays[1]), arrays[2]
     if label.size:
         given = (label.size, *shape[1:], x, label, out, ignored)
         _compiled(f"{name}<", x.dtype, label.dtype)(_blocks(label.size), (THREADS,), given)

@@ -14,7 +14,7 @@ import cupy
 
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, Fold, aligned
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, Fold, aligned, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, Elementwise, compiled, empty
 from minipaddle.ops.kernels.gpu.row_plan import Held, held
 from minipaddle.ops.kernels.gpu.source import type_name
@@ -43,7 +43,7 @@ def _flat(name: str, values: Array | None, length: int) -> Any:
         return 0
     if values.size != length:
         raise ValueError(f"{name} must have {length} elements, as a row; got {list(values.shape)}")
-    return cupy.ascontiguousarray(values)
+    return contiguous(values)
 
 
 def _held(n: int, x: Array, *others: Any) -> Held:
@@ -72,7 +72,7 @@ def _normalize(
     mean: Any = empty((rows,), "float64") if center else 0
     if not x.size:
         return out, cupy.zeros((rows,)), cupy.zeros((rows,), wide)
-    x = cupy.ascontiguousarray(x)
+    x = contiguous(x)
     way = _held(n, x, scale, shift)
     run = _compiled("norm_rows", x.dtype, way, center)
     arrays = (x, scale, shift, out, mean, rstd)
@@ -97,7 +97,7 @@ def _gradients(
     x_grad = empty(x.shape, x.dtype) if to is None else to
     if not x.size:
         return [x_grad, *(None if p is None else cupy.zeros(p.shape, p.dtype) for p in chosen)]
-    x, g = cupy.ascontiguousarray(x), cupy.ascontiguousarray(out_grad)
+    x, g = contiguous(x), contiguous(out_grad)
     sums = [p is not None for p in chosen]
     scale, wide = _flat("weight", weight, n), compute_dtype(x.dtype)
     way = _held(n, x, g, scale, x_grad)

@@ -9,11 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import cupy
-
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, TOTALS, Fold, aligned
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, TOTALS, Fold, aligned, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, compiled, empty
 from minipaddle.ops.kernels.gpu.row_plan import held
 from minipaddle.ops.kernels.gpu.source import type_name
@@ -71,12 +69,12 @@ def _forward(x: Array, out: Array, axis: int, log: bool) -> Array:
 def _new(x: Array, axis: int, dtype: Any, log: bool) -> Array:
     if dtype is not None and dtype != x.dtype:
         x = x.astype(dtype)
-    return _forward(cupy.ascontiguousarray(x), empty(x.shape, x.dtype), axis, log)
+    return _forward(contiguous(x), empty(x.shape, x.dtype), axis, log)
 
 
 def _backward(out: Array, out_grad: Array, axis: int, log: bool, into: Into) -> tuple[Array]:
     shape = _middle(out, axis)
-    out, out_grad = cupy.ascontiguousarray(out), cupy.ascontiguousarray(out_grad)
+    out, out_grad = contiguous(out), contiguous(out_grad)
     x_grad = home(into, 0, out.shape, out.dtype)
     if x_grad is None:
         x_grad = empty(out.shape, out.dtype)

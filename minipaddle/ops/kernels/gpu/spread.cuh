@@ -12,14 +12,15 @@ struct Beside {
   i64 integer;
 };
 
-template <class G, class T, int V, bool TWO>
-__device__ __forceinline__ void spread_pack(const G& g, const T* a, const T* b, T* out, i64 at, i64 j) {
-  Pack<T, V> x = *reinterpret_cast<const Pack<T, V>*>(a + at), y = x, result;
-  if (TWO) y = *reinterpret_cast<const Pack<T, V>*>(b + at);
+template <class G, class T, int V>
+__device__ __forceinline__ void spread_pack(const G& g, const Pack<T, V>& x, const Pack<T, V>& y, T* out, i64 j) {
+  Pack<T, V> result;
 #pragma unroll
   for (int k = 0; k < V; ++k) result.v[k] = narrow<T>(g(widen(x.v[k]), widen(y.v[k]), j + k));
-  *reinterpret_cast<Pack<T, V>*>(out + at) = result;
+  *reinterpret_cast<Pack<T, V>*>(out) = result;
 }
+
+const int PACKS = 4;  // that are read before one is written: out may be a, and a read waits for a write
 
 // Long rows: a block works a chunk of one. The arrays begin alike where a pack may begin.
 template <class G, class T, int V, bool TWO>
@@ -31,12 +32,27 @@ spread_rows(i64 splits, i64 n, i64 chunk, const T* a, const T* b, T* out, const 
   i64 base = row * n, head = V - 1 - (base + begin + V - 1) % V;
   if (head > end - begin) head = end - begin;
   i64 first = begin + head, packs = (end - first) / V;
-#pragma unroll 4
-  for (i64 i = threadIdx.x; i < packs; i += 256) spread_pack<G, T, V, TWO>(g, a, b, out, base + first + i * V, first + i * V);
+  for (i64 i = threadIdx.x; i < packs; i += PACKS * 256) {
+    Pack<T, V> x[PACKS], y[PACKS];
+#pragma unroll
+    for (int u = 0; u < PACKS; ++u) {
+      i64 at = base + first + (i + u * 256) * V;
+      if (i + u * 256 >= packs) break;
+      x[u] = *reinterpret_cast<const Pack<T, V>*>(a + at);
+      y[u] = TWO ? *reinterpret_cast<const Pack<T, V>*>(b + at) : x[u];
+    }
+#pragma unroll
+    for (int u = 0; u < PACKS; ++u) {
+      i64 j = first + (i + u * 256) * V;
+      if (i + u * 256 >= packs) break;
+      spread_pack(g, x[u], y[u], out + base + j, j);
+    }
+  }
   i64 rest = end - begin - packs * V;
   for (i64 i = threadIdx.x; i < rest; i += 256) {
     i64 j = i < head ? begin + i : first + packs * V + (i - head);
-    spread_pack<G, T, 1, TWO>(g, a, b, out, base + j, j);
+    Pack<T, 1> x = {a[base + j]}, y = {TWO ? b[base + j] : a[base + j]};
+    spread_pack(g, x, y, out + base + j, j);
   }
 }
 

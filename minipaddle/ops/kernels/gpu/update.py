@@ -14,7 +14,7 @@ import cupy
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, aligned
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, aligned, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.update_plan import chunks
@@ -23,10 +23,6 @@ from minipaddle.ops.op import Array, kernel
 _FILE = "update.cu"
 _MOST = 64  # tables that are kept
 _NUMBERS = 8  # as in update.cu
-
-
-def _contiguous(params: list[Array]) -> list[Array]:
-    return [p if p._c_contiguous else cupy.ascontiguousarray(p) for p in params]
 
 
 class Update:
@@ -55,7 +51,7 @@ class Update:
         """
         if not grad.size:
             return
-        whole, (grad,) = _contiguous(params), _contiguous([grad])
+        whole, grad = [contiguous(p) for p in params], contiguous(grad)
         table, size = _table(whole)
         if size != grad.size:
             raise ValueError(f"parameters of {size} elements have a gradient of {grad.size}")
@@ -126,8 +122,7 @@ def adam_(
 def sgd_rows_(param: Array, rows: Array, value: Array, learning_rate: float) -> None:
     if not value.size:
         return
-    whole = _contiguous([param])[0]
-    rows, value = _contiguous([rows, value])
+    whole, rows, value = contiguous(param), contiguous(rows), contiguous(value)
     row = value.size // rows.size
     width = PACK_BYTES // param.itemsize
     if row % width or not (aligned(whole) and aligned(value)):
