@@ -1,0 +1,91 @@
+// Optimizer updates of many parameters in one launch.
+//
+// A rule is made from the numbers that the host hands over, and called as rule(p, g, s) with one
+// parameter, its gradient and its state, an array of STATES; it changes p and s.
+#include "rows.cuh"
+
+struct Numbers { double v[8]; };
+
+// Kingma and Ba (2015), algorithm 1, with the bias corrections drawn into rate and epsilon.
+template <class C> struct Adam {
+  static const int STATES = 2;
+  C beta1, rest1, beta2, rest2, rate, epsilon;
+  __device__ Adam(const Numbers& n)
+      : beta1(n.v[0]), rest1(1 - n.v[0]), beta2(n.v[1]), rest2(1 - n.v[1]), rate(n.v[2]), epsilon(n.v[3]) {}
+  __device__ __forceinline__ void operator()(C& p, C g, C* s) const {
+    s[0] = s[0] * beta1 + g * rest1;
+    s[1] = s[1] * beta2 + g * g * rest2;
+    p -= s[0] / (sqrt(s[1]) + epsilon) * rate;
+  }
+};
+
+template <class C> struct Sgd {
+  static const int STATES = 0;
+  C rate;
+  __device__ Sgd(const Numbers& n) : rate(n.v[0]) {}
+  __device__ __forceinline__ void operator()(C& p, C g, C*) const { p -= g * rate; }
+};
+
+// A stretch of one parameter: where it lies, and where its gradient and state begin in the flat
+// arrays of these.
+struct Chunk { i64 param, start, length; };
+
+template <class Rule, class T, class G, class S, int V>
+__device__ __forceinline__ void update_pack(const Rule& rule, T* param, const G* grad, S* const* states, i64 at) {
+  typedef computed<T> C;
+  const int STATES = Rule::STATES;
+  C p[V], s[STATES > 0 ? STATES : 1][V];
+  fetch(param + at, p);
+  computed<G> g[V];
+  fetch(grad + at, g);
+#pragma unroll
+  for (int i = 0; i < STATES; ++i) {
+    Pack<S, V> pack = *reinterpret_cast<const Pack<S, V>*>(states[i] + at);
+#pragma unroll
+    for (int k = 0; k < V; ++k) s[i][k] = static_cast<C>(widen(pack.v[k]));
+  }
+#pragma unroll
+  for (int k = 0; k < V; ++k) {
+    C mine[STATES > 0 ? STATES : 1];
+#pragma unroll
+    for (int i = 0; i < STATES; ++i) mine[i] = s[i][k];
+    rule(p[k], static_cast<C>(g[k]), mine);
+#pragma unroll
+    for (int i = 0; i < STATES; ++i) s[i][k] = mine[i];
+  }
+  store(param + at, p);
+#pragma unroll
+  for (int i = 0; i < STATES; ++i) store(states[i] + at, s[i]);
+}
+
+// A block updates a chunk. T is the type of parameters, G that of the gradient, S that of state.
+template <class Rule, class T, class G, class S, int V>
+__global__ void __launch_bounds__(256) update(const Chunk* chunks, const G* grad, S* state0, S* state1, S* state2, const Numbers numbers) {
+  Chunk chunk = chunks[blockIdx.x];
+  Rule rule(numbers);
+  T* param = reinterpret_cast<T*>(chunk.param);
+  grad += chunk.start;
+  S* states[3] = {state0 + chunk.start, state1 + chunk.start, state2 + chunk.start};
+  bool whole = reinterpret_cast<u64>(param) % (sizeof(T) * V) == 0 && reinterpret_cast<u64>(grad) % (sizeof(G) * V) == 0;
+#pragma unroll
+  for (int i = 0; i < Rule::STATES; ++i) whole = whole && reinterpret_cast<u64>(states[i]) % (sizeof(S) * V) == 0;
+  i64 packs = whole ? chunk.length / V : 0;
+  for (i64 i = threadIdx.x; i < packs; i += 256) update_pack<Rule, T, G, S, V>(rule, param, grad, states, i * V);
+  for (i64 i = packs * V + threadIdx.x; i < chunk.length; i += 256) update_pack<Rule, T, G, S, 1>(rule, param, grad, states, i);
+}
+
+// Rows of a parameter by their numbers, each at most once; wide counts the packs of a row.
+template <class T, class L, int V>
+__global__ void __launch_bounds__(256) sgd_rows(i64 packs, i64 wide, i64 height, T* param, const L* rows, const T* value, double rate) {
+  i64 i = static_cast<i64>(blockIdx.x) * 256 + threadIdx.x;
+  if (i >= packs) return;
+  i64 line = i / wide, row = static_cast<i64>(rows[line]);
+  if (row < 0 || row >= height) return;
+  computed<T> p[V], g[V];
+  i64 at = (row * wide + (i - line * wide)) * V;
+  fetch(param + at, p);
+  fetch(value + i * V, g);
+#pragma unroll
+  for (int k = 0; k < V; ++k) p[k] -= g[k] * static_cast<computed<T>>(rate);
+  store(param + at, p);
+}
