@@ -126,7 +126,7 @@ def _check_configs(function: str, configs: dict[str, Any], known: set[str]) -> N
     for key, value in configs.items():
         if key not in known:
             raise ValueError(
-                f"{function}: {key} is no option; there are {', '.join(sorted(known))}"
+                f"{function}: {key} is no option; the options are {', '.join(sorted(known))}"
             )
         if not isinstance(value, bool):
             raise ValueError(f"{function}: {key} must be True or False; got {value!r}")
@@ -195,6 +195,6 @@ def _check_suffix(kind: Kind | str, name: str, safetensors: bool | None) -> None
     torch = kind in (Kind.TORCH_ZIP, Kind.TORCH_LEGACY)
     if torch and not in_memory and not name.endswith(TORCH_SUFFIXES):
         raise CheckpointError(
-            f"it is {kind.value}; under a name that ends in {' or '.join(TORCH_SUFFIXES)} it is "
-            "read as one of PyTorch's, whose Linear weights are transposed"
+            f"it is {kind.value}; what PyTorch has saved is read under a name that ends in "
+            f"{' or '.join(TORCH_SUFFIXES)}, and its Linear weights are transposed"
         )

@@ -13,7 +13,7 @@ class Kind(Enum):
     """The kinds of files that can be read."""
 
     PICKLE = "a pickle, as paddle.save writes it"
-    TORCH_ZIP = "a zip archive, as torch.save writes it"
+    TORCH_ZIP = "a zip archive"
     TORCH_LEGACY = "a checkpoint of PyTorch before 1.6"
     SAFETENSORS = "a safetensors file"
 
@@ -67,5 +67,7 @@ def _foreign(head: bytes) -> str:
 
 
 def _is_text(head: bytes) -> bool:
-    printable = sum(byte >= 32 or byte in b"\t\n\r" for byte in head)
-    return printable == len(head) and len(head.decode("utf-8", "ignore").encode()) >= len(head) - 3
+    if any(byte < 32 and byte not in b"\t\n\r" for byte in head):
+        return False
+    cut = 3 if len(head) == HEAD_BYTES else 0  # the last letter may lack bytes
+    return len(head.decode("utf-8", "ignore").encode()) >= len(head) - cut
