@@ -10,6 +10,7 @@ References:
 from __future__ import annotations
 
 import math
+import os
 import struct
 import zipfile
 from typing import Any, BinaryIO
@@ -208,8 +209,9 @@ def _part(file: BinaryIO, info: zipfile.ZipInfo, budget: Budget) -> Source:
     """A member of an archive, which PyTorch does not compress, as a part of the file."""
     if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
         raise CheckpointError(f"it is damaged: its part {info.filename[:80]!r} is compressed")
-    file.seek(0, 2)
-    end = file.tell()
+    end = file.seek(0, os.SEEK_END)
+    if info.header_offset < 0:
+        raise CheckpointError(f"it is damaged: its part {info.filename[:80]!r} is not there")
     head = Source(file, info.header_offset, end, budget).read(_LOCAL_HEADER.size)
     magic, name, extra = _LOCAL_HEADER.unpack(head)
     start = info.header_offset + _LOCAL_HEADER.size + name + extra
