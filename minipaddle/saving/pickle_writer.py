@@ -92,7 +92,9 @@ class PickleWriter:
             self.small += b"J" + struct.pack("<i", value)
             return
         raw = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-        head = b"\x8a" + bytes([len(raw)]) if len(raw) < 256 else b"\x8b" + _length(len(raw))
+        head = (
+            b"\x8a" + bytes([len(raw)]) if len(raw) < 256 else b"\x8b" + struct.pack("<I", len(raw))
+        )
         self.small += head + raw
 
     def _float(self, value: float) -> None:
@@ -106,7 +108,7 @@ class PickleWriter:
 
     def _text(self, value: str) -> None:
         raw = value.encode("utf-8", "surrogatepass")
-        self.small += b"X" + _length(len(raw)) + raw
+        self.small += self._head(b"X", b"\x8d", len(raw)) + raw
 
     def _name(self, builtin: str) -> None:
         module = "__builtin__" if self.protocol < 3 else "builtins"
@@ -186,15 +188,20 @@ class PickleWriter:
             self._text("latin1")
             self.small += b"\x86R"
             return
-        if self.protocol == 3 or raw.nbytes < 1 << 32:
-            self.small += b"B" + _length(raw.nbytes)
-        else:
-            self.small += b"\x8e" + struct.pack("<Q", raw.nbytes)
+        self.small += self._head(b"B", b"\x8e", raw.nbytes)
         if raw.nbytes < 1 << 13:
             self.small += raw
         else:
             self._flush()
             self.pieces.append(raw)
+
+    def _head(self, short: bytes, long: bytes, count: int) -> bytes:
+        """The opcode for ``count`` bytes, with their number."""
+        if count < 1 << 32:
+            return short + struct.pack("<I", count)
+        if self.protocol < 4:
+            raise ValueError("obj has more than 4 GB in one piece; protocol=4 can write that")
+        return long + struct.pack("<Q", count)
 
 
 _PLAIN: dict[type, Any] = {
@@ -212,12 +219,6 @@ _CONTAINERS: dict[type, Any] = {
     OrderedDict: PickleWriter._dict,
     set: PickleWriter._set,
 }
-
-
-def _length(count: int) -> bytes:
-    if count >= 1 << 32:
-        raise ValueError("obj has more than 4 GB in one piece; protocol=4 can write that")
-    return struct.pack("<I", count)
 
 
 def _plain_array(array: np.ndarray[Any, Any], where: str) -> np.ndarray[Any, Any]:
