@@ -63,7 +63,8 @@ def _new_file(folder: str, path: str) -> Iterator[BinaryIO]:
         yield file
         at = os.open(folder, os.O_RDONLY)
         try:  # a folder must be given for the link in /proc to be followed
-            os.link(f"/proc/self/fd/{descriptor}", os.path.basename(path), dst_dir_fd=at)
+            name = os.path.basename(path)
+            os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=at, follow_symlinks=True)
         finally:
             os.close(at)
 
