@@ -195,6 +195,8 @@ def __dir__() -> list[str]:
 _LATE = {
     "DataParallel": "minipaddle.distributed.parallel",
     "distributed": "minipaddle.distributed",
+    "load": "minipaddle.saving",
+    "save": "minipaddle.saving",
 }
 
 # fmt: off
@@ -227,8 +229,8 @@ __all__ = [
     "is_compiled_with_rocm", "is_compiled_with_xpu", "is_complex", "is_empty", "is_floating_point",
     "is_grad_enabled", "is_integer", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan",
     "isneginf", "isposinf", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "lerp", "lerp_",
-    "less_equal", "less_than", "linalg", "linspace", "log", "log10", "log10_", "log1p", "log1p_",
-    "log2", "log2_", "log_", "log_normal", "log_normal_", "logaddexp", "logcumsumexp",
+    "less_equal", "less_than", "linalg", "linspace", "load", "log", "log10", "log10_", "log1p",
+    "log1p_", "log2", "log2_", "log_", "log_normal", "log_normal_", "logaddexp", "logcumsumexp",
     "logical_and", "logical_and_", "logical_not", "logical_not_", "logical_or", "logical_or_",
     "logical_xor", "logical_xor_", "logit", "logit_", "logspace", "logsumexp", "masked_fill",
     "masked_fill_", "masked_select", "matmul", "matrix_transpose", "max", "maximum", "mean",
@@ -240,7 +242,7 @@ __all__ = [
     "rad2deg", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm",
     "rank", "ravel", "reciprocal", "reciprocal_", "regularizer", "remainder", "remainder_",
     "repeat_interleave", "reshape", "reshape_", "roll", "rot90", "round", "round_", "row_stack",
-    "rsqrt", "rsqrt_", "scale", "scale_", "scatter", "scatter_", "scatter_nd", "scatter_nd_add",
+    "rsqrt", "rsqrt_", "save", "scale", "scale_", "scatter", "scatter_", "scatter_nd", "scatter_nd_add",
     "searchsorted", "seed", "set_cuda_rng_state", "set_default_dtype", "set_device", "set_flags",
     "set_grad_enabled", "set_printoptions", "set_rng_state", "sgn", "shape", "sigmoid", "sigmoid_",
     "sign", "signbit", "sin", "sin_", "sinh", "sinh_", "slice", "sort", "split", "sqrt", "sqrt_",

@@ -72,6 +72,9 @@ ORDER = {
     "optimizer": ["lr", "settings", "layout", "saved_state", "optimizer", "sgd", "momentum",
                   "adagrad", "rmsprop", "adadelta", "adamax", "adam"],
     "optimizer.lr": ["scheduler", "warmup", "decay", "function", "annealing", "plateau"],
+    "saving": ["errors", "source", "pickled", "pickle_reader", "values", "paddle_format",
+               "pickle_writer", "torch_format", "safetensors_format", "file_kind", "atomic",
+               "checkpoint"],
     "distributed": ["store", "process_group", "group", "collective", "parallel",
                     "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",
                     "launch"],
@@ -103,7 +106,8 @@ VAGUE_FILES_OF_PADDLE = {"nn.utils", "utils", "utils.dlpack", "utils.load_op", "
                          "utils.test_load_op", "utils.test_run_check"}  # fmt: skip
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 
-OPTIONAL_EXTRAS = {"ml_dtypes", "mpi4py"}  # imported where they are first needed, if at all
+# Imported where they are first needed, if at all.
+OPTIONAL_EXTRAS = {"ml_dtypes", "mpi4py", "safetensors"}
 
 # Exceptions, each with its reason: "file:qualified name" -> reason.
 LOCAL_IMPORTS: dict[str, str] = {
