@@ -34,6 +34,7 @@ from tests.architecture_tables import (
     OPTIONAL_EXTRAS,
     ORDER,
     ROOT,
+    SUBJECTS,
     TRAILING_UNDERSCORE,
     TYPES_ALONE_IN,
     VAGUE_FILES,
@@ -288,6 +289,8 @@ def test_package_size() -> None:
     count = len(OPS) + len(composed)
     print_report(sizes, core, ops / count, count)
     assert core <= MAX_CORE_LINES
+    for subject, limit in SUBJECTS.items():
+        assert sum(code_only(module) for module in PACKAGE if module.below([subject])) <= limit
     assert ops / count <= MAX_LINES_OF_AN_OP
 
 
