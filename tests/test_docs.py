@@ -25,7 +25,9 @@ NEEDS_EXTRA = {
     "minipaddle.distributed.process_group.nccl": "cupy",
     "minipaddle.distributed.process_group.mpi": "mpi4py",
 }
-PUBLIC = ["minipaddle", "minipaddle.nn", "minipaddle.optimizer", "minipaddle.distributed"]
+PUBLIC = [
+    "minipaddle", "minipaddle.nn", "minipaddle.optimizer", "minipaddle.io", "minipaddle.distributed"
+]  # fmt: skip
 
 
 def module_names() -> Iterator[str]:
