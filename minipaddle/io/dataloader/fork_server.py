@@ -7,9 +7,9 @@ a name, has imported minipaddle and the main module, and computes with one threa
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
-import pickle
 import select
 import signal
 import socket
@@ -19,65 +19,22 @@ import sys
 import threading
 import traceback
 import weakref
-from collections.abc import Callable
-from multiprocessing import context as mp_context
+from contextlib import suppress
 from multiprocessing import spawn as mp_spawn
-from multiprocessing.reduction import ForkingPickler
+from multiprocessing import util as mp_util
 from typing import Any
 
 from minipaddle.device.parallel_env import one_thread_environ
 from minipaddle.io.dataloader.link import Link, close_all
+from minipaddle.io.dataloader.parcel import pack, unpack
 from minipaddle.io.dataloader.worker import run
 
 _STATUS = struct.Struct("<i")
 _STOP_SECONDS = 5.0
-_inherited: list[int] = []  # in a worker: descriptors that came with its data set
-
-
-class _Inherited:
-    """A descriptor inside what is pickled for a worker: its number among those that come along."""
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-
-    def detach(self) -> int:
-        """The descriptor, in the worker."""
-        return _inherited[self._number]
-
-
-class _Spawning:
-    """Tells multiprocessing's locks, queues and pipes that they are pickled for a new process."""
-
-    def __init__(self) -> None:
-        self.files: list[int] = []
-
-    def duplicate_for_child(self, fd: int) -> int:
-        self.files.append(os.dup(fd))
-        return len(self.files) - 1
-
-    def DupFd(self, number: int) -> _Inherited:
-        return _Inherited(number)
-
-
-def dump_for_child(make: Callable[[], Any]) -> tuple[bytes, list[int]]:
-    """Pickles what ``make`` returns so that a started process can unpickle it.
-
-    Returns:
-        The bytes, and descriptors that go with them, to be closed by the caller.
-    """
-    spawning: Any = _Spawning()
-    mp_context.set_spawning_popen(spawning)
-    try:
-        return bytes(ForkingPickler.dumps(make())), spawning.files
-    except BaseException:
-        close_all(spawning.files)
-        raise
-    finally:
-        mp_context.set_spawning_popen(None)
 
 
 def preparation() -> dict[str, Any]:
-    """What a started process has to know of this one; to be called by ``dump_for_child``."""
+    """What a started process has to know of this one; to be called by ``pack``."""
     return mp_spawn.get_preparation_data("DataLoader worker")
 
 
@@ -102,7 +59,7 @@ class ForkServer:
         self._link = Link(ours)
         self._owner = os.getpid()
         weakref.finalize(self, _stop, self._process, self._link, self._owner)
-        self._link.send(dump_for_child(preparation)[0])
+        self._link.send(pack(preparation)[0])
 
     def usable(self) -> bool:
         """Whether it is this process's and runs."""
@@ -213,14 +170,29 @@ def main(fd: int) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     close_all([woken, wake])
-    run(Link(socket.socket(fileno=found)), _inherited, broken)
+    atexit._clear()  # what the server has registered is not the worker's
+    code = 1
+    try:
+        code = run(Link(socket.socket(fileno=found)), broken)
+    finally:
+        _leave(code)
+
+
+def _leave(code: int) -> None:
+    """Ends a worker; to take the interpreter apart would copy most of the server's memory first."""
+    mp_util._exit_function()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    os._exit(code)
 
 
 def _prepare(body: bytes) -> str:
     current: Any = multiprocessing.current_process()
     current._inheriting = True
     try:
-        mp_spawn.prepare(pickle.loads(body))
+        mp_spawn.prepare(unpack(body, []))
     except BaseException:  # the workers tell it to the loader
         return traceback.format_exc()
     finally:

@@ -18,11 +18,11 @@ from minipaddle.io.dataloader.fetcher import Recipe
 from minipaddle.io.dataloader.fork_server import (
     ChildProcess,
     ForkServer,
-    dump_for_child,
     fork_server,
     preparation,
 )
 from minipaddle.io.dataloader.link import close_all
+from minipaddle.io.dataloader.parcel import pack
 from minipaddle.io.dataloader.slots import SlotReader
 from minipaddle.io.dataloader.worker import GRACE_SECONDS, Again, Birth, Pass, Result, Task
 
@@ -80,14 +80,14 @@ class WorkerPool:
         self._timeout = timeout
         self.number = 0
         server = fork_server()  # before what ends the workers, so that it ends after them
-        body, files = _dumped(recipe)
+        body, files = _dumped(recipe, shared)
         self._members: list[_Member] = []
         self._finalizer = weakref.finalize(self, _close, self._members, os.getpid())
         try:
             for id in range(num_workers):
                 self._members.append(_Member(id, server))
                 shape = (os.getpid(), id, num_workers, shared)
-                birth, _ = dump_for_child(partial(_birth, *shape))
+                birth, _ = pack(partial(_birth, *shape))
                 self._members[-1].process.link.send(birth)
             for member in self._members:
                 member.process.link.send(body, files, _START_SECONDS)
@@ -245,9 +245,9 @@ def _birth(parent: int, id: int, num_workers: int, shared: bool) -> Birth:
     return Birth(parent, id, num_workers, shared, preparation())
 
 
-def _dumped(recipe: Recipe) -> tuple[bytes, list[int]]:
+def _dumped(recipe: Recipe, shared: bool) -> tuple[bytes, list[int]]:
     try:
-        return dump_for_child(lambda: recipe)
+        return pack(lambda: recipe, shared)
     except Exception as error:
         parts = {"dataset": recipe.dataset, "collate_fn": recipe.collate_fn}
         found = unpicklable({**parts, "worker_init_fn": recipe.worker_init_fn}, error)

@@ -6,7 +6,6 @@ import os
 import pickle
 import random
 import signal
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -24,6 +23,7 @@ from minipaddle.io.dataloader.collate import to_host
 from minipaddle.io.dataloader.failure import failure_of
 from minipaddle.io.dataloader.fetcher import END, Fetcher, Recipe
 from minipaddle.io.dataloader.link import Link, close_all
+from minipaddle.io.dataloader.parcel import unpack
 from minipaddle.io.dataloader.slots import Layout, SlotWriter
 from minipaddle.io.dataloader.worker_info import WorkerInfo, set_worker_info
 
@@ -94,41 +94,42 @@ class _Ended(BaseException):
     """Somebody has asked this process to end."""
 
 
-def run(link: Link, inherited: list[int], broken: str) -> None:
+def run(link: Link, broken: str) -> int:
     """Serves one loader until that closes the link.
 
     Args:
         link: To the loader.
-        inherited: Is filled with the descriptors that come with the data set.
         broken: Why the main module could not be imported; empty if it was.
+
+    Returns:
+        The exit code.
     """
     signal.signal(signal.SIGTERM, _end)
     try:
-        birth: Birth = pickle.loads(link.receive()[0])
+        birth: Birth = unpack(link.receive()[0], [])
         with suppress(OSError):
             os.setpgid(0, 0)  # what the data set starts ends with this process
         threading.Thread(
             target=_watch, args=(birth.parent, link.fileno()), name="loader-watcher", daemon=True
         ).start()
         body, files = link.receive()
-        inherited[:] = files or []
         try:
             if broken:
                 raise RuntimeError(
                     "the main module could not be imported in the worker process. Is the program "
                     f"under `if __name__ == '__main__':`?\n{broken}"
                 )
-            worker = _Worker(link, birth, _unpickled(body, birth.preparation))
+            worker = _Worker(link, birth, _recipe(body, files or [], birth.preparation))
         except Exception as error:
             link.send(pickle.dumps(Result(0, -1, failure_of(error))))
             link.receive()  # ends with the loader
-            return
         link.send(pickle.dumps(os.getpid()))
         worker.serve()
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        return  # the loader needs no more
+        pass  # the loader needs no more
     except _Ended:
-        sys.exit(128 + signal.SIGTERM)
+        return 128 + signal.SIGTERM
+    return 0
 
 
 def _end(*_: Any) -> None:
@@ -146,12 +147,12 @@ def _watch(parent: int, fd: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _unpickled(body: bytes, preparation: dict[str, Any]) -> Recipe:
+def _recipe(body: bytes, files: list[int], preparation: dict[str, Any]) -> Recipe:
     current: Any = mp_process.current_process()
     current._inheriting = True  # a loader that is iterated while the main module is imported
     try:
         mp_spawn.prepare(preparation)
-        recipe: Recipe = pickle.loads(body)
+        recipe: Recipe = unpack(body, files)
     except AttributeError as error:
         error.add_note("Classes of a data set must stand in a file that can be imported, not in a "
                        "notebook or an interactive session.")  # fmt: skip
