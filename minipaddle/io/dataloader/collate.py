@@ -121,7 +121,8 @@ def to_tensors(data: Any, place: Place, own: bool) -> Any:
         own: Whether nobody else holds the arrays, so that tensors may be made on their memory.
     """
     if isinstance(data, np.ndarray):
-        if not own or not data.flags.writeable or place is not get_place("cpu"):
+        known_kind = data.dtype.kind in "biufcV"
+        if not (own and known_kind and data.flags.writeable and place is get_place("cpu")):
             return to_tensor(data, place=place)
         known = as_dtype(data.dtype)
         return Tensor(data if data.dtype is known else data.astype(known, copy=False), place)

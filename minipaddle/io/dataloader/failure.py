@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 import traceback
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import Any, NamedTuple
 
+_OURS = Path(__file__).parent
 _DEPTH = 3  # how deep what cannot be pickled is looked for
 
 
@@ -26,7 +28,11 @@ class Failure(NamedTuple):
 
 def failure_of(error: BaseException) -> Failure:
     """What can be told of an exception in another process."""
-    text = "".join(traceback.format_exception(error))
+    frames = error.__traceback__
+    while frames is not None and Path(frames.tb_frame.f_code.co_filename).parent == _OURS:
+        frames = frames.tb_next  # our own frames say nothing to the user
+    shown = traceback.format_exception(type(error), error, frames or error.__traceback__)
+    text = "".join(shown)
     summary = traceback.format_exception_only(error)[-1].strip()
     try:
         pickled = pickle.dumps(error)

@@ -35,7 +35,10 @@ _STOP_SECONDS = 5.0
 
 def preparation() -> dict[str, Any]:
     """What a started process has to know of this one; to be called by ``pack``."""
-    return mp_spawn.get_preparation_data("DataLoader worker")
+    found = mp_spawn.get_preparation_data("DataLoader worker")
+    if not os.path.exists(found.get("init_main_from_path", "/")):  # from a pipe
+        del found["init_main_from_path"]
+    return found
 
 
 class ForkServer:

@@ -20,7 +20,7 @@ from minipaddle.device.backend import seed as seed_places
 from minipaddle.device.backend import set_device
 from minipaddle.device.process_end import wait_for_end
 from minipaddle.io.dataloader.collate import to_host
-from minipaddle.io.dataloader.failure import failure_of
+from minipaddle.io.dataloader.failure import Failure, failure_of
 from minipaddle.io.dataloader.fetcher import END, Fetcher, Recipe
 from minipaddle.io.dataloader.link import Link, close_all
 from minipaddle.io.dataloader.parcel import unpack
@@ -29,6 +29,10 @@ from minipaddle.io.dataloader.worker_info import WorkerInfo, set_worker_info
 
 GRACE_SECONDS = 1.0  # for the batch being made, and then again for clean-up, when the loader ends
 _KEPT = 16
+_UNGUARDED = (
+    "the main module could not be imported in the worker processes; put the program under "
+    "`if __name__ == '__main__':`"
+)
 
 
 class Birth(NamedTuple):
@@ -113,12 +117,10 @@ def run(link: Link, broken: str) -> int:
             target=_watch, args=(birth.parent, link.fileno()), name="loader-watcher", daemon=True
         ).start()
         body, files = link.receive()
+        if broken:
+            link.send(pickle.dumps(Result(0, -1, Failure(None, _UNGUARDED, broken))))
+            link.receive()  # ends with the loader
         try:
-            if broken:
-                raise RuntimeError(
-                    "the main module could not be imported in the worker process. Is the program "
-                    f"under `if __name__ == '__main__':`?\n{broken}"
-                )
             worker = _Worker(link, birth, _recipe(body, files or [], birth.preparation))
         except Exception as error:
             link.send(pickle.dumps(Result(0, -1, failure_of(error))))
