@@ -169,15 +169,18 @@ def main(fd: int) -> None:
     except EOFError:
         return
     if found is None:
+        control.close()
         return
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     close_all([woken, wake])
     atexit._clear()  # what the server has registered is not the worker's
     code = 1
+    link = Link(socket.socket(fileno=found))
     try:
-        code = run(Link(socket.socket(fileno=found)), broken)
+        code = run(link, broken)
     finally:
+        link.close()
         _leave(code)
 
 
@@ -188,6 +191,9 @@ def _leave(code: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
+    if os.getpgrp() == os.getpid():  # what the data set has started ends too
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.killpg(os.getpid(), signal.SIGTERM)
     os._exit(code)
 
 

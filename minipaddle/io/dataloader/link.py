@@ -103,8 +103,6 @@ class Link:
                 self._files.append(files)
             self._incoming += data
             self.ended = not data
-            if len(data) < _CHUNK:
-                break
         self._cut()
 
     def _cut(self) -> None:

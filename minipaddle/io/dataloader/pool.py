@@ -214,19 +214,33 @@ class WorkerPool:
                 if member.process.link.fileno() in ready:
                     member.process.link.fill()
             for member in self._members:
-                if member.process.status in ready or member.process.link.ended:
+                if member.process.link.ended or self._ended(member, ready):
                     self._dead(member)
         return messages.popleft()
 
+    def _ended(self, member: _Member, ready: set[int]) -> bool:
+        if member.process.status not in ready:
+            return False
+        if member.process.exitcode(0.0) is not None:
+            return True
+        self._poll.unregister(member.process.status)  # the server is gone; the link will tell
+        return False
+
     def _dead(self, member: _Member) -> NoReturn:
-        while member.process.link.messages:  # it may have told its id only
-            told = pickle.loads(member.process.link.messages.popleft()[0])
+        link = member.process.link
+        link.fill()
+        while link.messages:  # batches that it has made before; what it was doing is the one after
+            body, files = link.messages.popleft()
+            close_all(files or [])
+            told: Any = pickle.loads(body)
             if isinstance(told, int):
                 member.pid = told
             elif isinstance(told.content, Failure) and told.batch < 0:
                 self._fail(rebuilt(told.content, f"the start of {member.doing()}"))
+            elif told.number == self.number and len(member.tasks) > 1:
+                member.tasks.popleft()
         code = member.process.exitcode(_EXIT_SECONDS)
-        how = f"exit code {code}"
+        how = "exit code unknown" if code is None else f"exit code {code}"
         if code is not None and code < 0:
             how = f"signal {signal.Signals(-code).name}, exit code {code}"
         hint = "; was it out of memory?" if code == -signal.SIGKILL else ""

@@ -197,7 +197,7 @@ class _Worker:
         birth = self._birth
         seed = (request.seed + birth.id) % (1 << 63)
         random.seed(seed)
-        np.random.seed([seed & 0xFFFFFFFF, seed >> 32])
+        np.random.seed([seed & 0xFFFFFFFF, seed >> 32, 1])  # random draws from [low, high] already
         seed_places(seed)
         set_worker_info(WorkerInfo(birth.id, birth.num_workers, self._recipe.dataset, seed))
         self._fetcher = self._failure = None
