@@ -6,12 +6,15 @@ import os
 import select
 import socket
 import struct
+from array import array
 from collections import deque
 from contextlib import suppress
 
 _HEADER = struct.Struct("<QI")  # bytes of the message, descriptors that come with it
 _CHUNK = 1 << 18
 MAX_FILES = 64
+_ROOM = socket.CMSG_SPACE(MAX_FILES * array("i").itemsize)
+_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # which socket.recv_fds passes over
 Message = tuple[bytes, list[int] | None]
 
 
@@ -92,13 +95,12 @@ class Link:
         """Takes in what has arrived, without waiting."""
         while not self.ended:
             try:
-                data, files, flags, _ = socket.recv_fds(
-                    self._sock, _CHUNK, MAX_FILES, getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-                )
+                data, ancillary, flags, _ = self._sock.recvmsg(_CHUNK, _ROOM, _CLOSE_ON_EXEC)
             except BlockingIOError:
                 break
             except OSError:  # reset
-                data, files, flags = b"", [], 0
+                data, ancillary, flags = b"", [], 0
+            files = array("i", b"".join(content for _, _, content in ancillary)).tolist()
             if files or flags & socket.MSG_CTRUNC:
                 self._files.append(files)
             self._incoming += data

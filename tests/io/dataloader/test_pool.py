@@ -1,10 +1,8 @@
-"""Loading with worker processes: order, seeds, state, errors. What is left behind: test_ends.py."""
+"""Loading with worker processes: order, seeds, memory, state."""
 
 import functools
 import os
-import subprocess
-import sys
-import time
+import resource
 from multiprocessing import get_context
 
 import numpy as np
@@ -16,12 +14,10 @@ from minipaddle.io.dataloader import pool as pools
 from minipaddle.io.dataloader import slots
 from tests.io import test_reader
 from tests.io.samples import (
-    Broken,
     Draws,
     Facts,
     Large,
     Numbers,
-    OddError,
     Stream,
     Uneven,
     numbers_of,
@@ -193,6 +189,24 @@ def test_without_descriptors_batches_come_through_pipes_with_one_warning(monkeyp
     ]
 
 
+@pytest.mark.usefixtures("unwarned")
+def test_a_program_with_too_many_open_files_gets_its_batches_through_pipes():
+    batches = iter(DataLoader(Large(), batch_size=2, num_workers=2))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(int(fd) for fd in os.listdir("/proc/self/fd"))
+    fill = [os.open(os.devnull, os.O_RDONLY) for _ in range(highest)]  # no gap below the limit
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(fill) + 1, limits[1]))
+        with pytest.warns(RuntimeWarning, match="too many files") as warned:
+            found = [rows.numpy()[:, 0].tolist() for rows, _ in batches]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        for fd in fill:
+            os.close(fd)
+    assert len(warned) == 1
+    assert found == [[i, i + 1] for i in range(0, 12, 2)]
+
+
 def no_shared_memory(worker):
     def reserve(nbytes):
         raise MemoryError("none is left")
@@ -274,176 +288,6 @@ def test_a_state_of_an_iterable_data_set_needs_as_many_workers():
     state = DataLoader(Stream(), num_workers=2).state_dict()
     with pytest.raises(ValueError, match="num_workers=2"):
         DataLoader(Stream(), num_workers=3).set_state_dict(state)
-
-
-def caught(loader, kind):
-    with pytest.raises(kind) as info:
-        list(loader)
-    return info.value
-
-
-def told(error):
-    return "\n".join([str(error), *getattr(error, "__notes__", [])])
-
-
-@pytest.mark.parametrize(
-    ("how", "kind", "text"),
-    [
-        ("value_error", ValueError, "bad sample"),
-        ("key_error", KeyError, "missing"),
-        ("odd_error", RuntimeError, f"{OddError.__name__}: 1 and 2"),
-        ("stop", RuntimeError, "StopIteration"),
-        ("leave", RuntimeError, "SystemExit: 5"),
-    ],
-)
-def test_an_exception_arrives_with_type_worker_batch_samples_and_traceback(how, kind, text):
-    error = caught(DataLoader(Broken(how=how), batch_size=2, num_workers=2), kind)
-    assert type(error) is kind
-    said = told(error)
-    assert text in said
-    assert "DataLoader worker 1 (pid" in said
-    assert "batch 3, sample indices [6, 7]" in said
-    assert f"in {how}\n" in said  # the traceback of the worker
-    assert "fetcher.py" not in said or how == "stop"
-
-
-def test_after_an_exception_the_next_batch_can_be_had():
-    loader = DataLoader(
-        Broken(8, at=2, how="value_error"), batch_size=2, num_workers=2, persistent_workers=True
-    )
-    batches = iter(loader)
-    next(batches)
-    with pytest.raises(ValueError, match="bad sample"):
-        next(batches)
-    assert numbers_of(batches) == [[4, 5], [6, 7]]
-
-
-def test_many_sample_numbers_are_not_all_shown():
-    error = caught(
-        DataLoader(Broken(100, how="value_error"), batch_size=100, num_workers=1), ValueError
-    )
-    assert "and 68 more" in told(error)
-
-
-@pytest.mark.parametrize(("how", "text"), [("kill", "SIGKILL, exit code -9"), ("exit", "code 17")])
-def test_the_death_of_a_worker_is_told_at_once(how, text):
-    loader = DataLoader(Broken(how=how), batch_size=2, num_workers=2, timeout=50)
-    batches = iter(loader)
-    began = time.monotonic()
-    with pytest.raises(RuntimeError, match=text) as info:
-        list(batches)
-    assert time.monotonic() - began < 40  # it did not wait for the time-out
-    assert "DataLoader worker 1 (pid" in str(info.value)
-    assert "batch 3, sample indices [6, 7]" in str(info.value)
-    with pytest.raises(RuntimeError, match="have ended"):
-        next(batches)
-
-
-def test_a_death_elsewhere_is_told_while_one_waits_for_another_worker():
-    loader = DataLoader(DiesBeside(), batch_size=1, num_workers=2, timeout=50)
-    with pytest.raises(RuntimeError, match=r"worker 1 .*exit code 17"):
-        list(loader)
-
-
-class DiesBeside(Broken):
-    """Sample 0 hangs; sample 1 is the end of its worker."""
-
-    def __getitem__(self, idx):
-        (self.hang if idx == 0 else self.exit)()
-
-
-def test_workers_that_died_are_replaced_in_the_next_pass():
-    loader = DataLoader(
-        Broken(how="exit"), batch_sampler=[[7]], num_workers=1, persistent_workers=True
-    )
-    for _ in range(2):
-        with pytest.raises(RuntimeError, match="exit code 17"):
-            list(loader)
-
-
-def test_a_batch_that_takes_too_long_is_named():
-    loader = DataLoader(Broken(how="hang"), batch_size=2, num_workers=2, timeout=0.3)
-    error = caught(loader, TimeoutError)
-    assert "DataLoader worker 1 (pid" in str(error)
-    assert "batch 3, sample indices [6, 7]" in str(error)
-    assert "0.3 s" in str(error)
-
-
-class Sampling:
-    """A batch sampler that fails after two batches."""
-
-    def __iter__(self):
-        yield [0]
-        yield [1]
-        raise ValueError("no more numbers")
-
-
-def test_an_error_of_the_sampler_comes_after_the_batches_before_it():
-    batches = iter(DataLoader(Numbers(), batch_sampler=Sampling(), num_workers=2))
-    assert [next(batches)[1].tolist() for _ in range(2)] == [[0], [1]]
-    with pytest.raises(ValueError, match="no more numbers"):
-        next(batches)
-
-
-def test_what_cannot_be_pickled_is_named():
-    data = Numbers()
-    data.steps = {"last": [1, lambda x: x]}
-    with pytest.raises(TypeError, match=r"dataset\.steps\['last'\]\[1\] \(function\).*top level"):
-        iter(DataLoader(data, num_workers=1))
-    with pytest.raises(TypeError, match=r"collate_fn \(function\) cannot be pickled"):
-        iter(DataLoader(Numbers(), num_workers=1, collate_fn=lambda x: x))
-
-
-def run_program(tmp_path, text, *, piped=False):
-    program = tmp_path / "program.py"
-    program.write_text(text, "utf-8")
-    path = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-" if piped else program],
-        input=text if piped else None, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
-        timeout=50, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-
-UNGUARDED = """
-from minipaddle.io import DataLoader
-print(len(list(DataLoader(range(4), num_workers=1))))
-"""
-
-
-def test_a_program_without_guard_is_told_so(tmp_path):
-    done = run_program(tmp_path, UNGUARDED)
-    assert done.returncode == 1
-    assert "RuntimeError: the main module could not be imported in the worker" in done.stderr
-    assert "if __name__ == '__main__':" in done.stderr
-
-
-def test_a_program_from_a_pipe_loads_what_can_be_imported(tmp_path):
-    done = run_program(tmp_path, UNGUARDED, piped=True)
-    assert (done.stdout, done.stderr) == ("4\n", "")
-    text = UNGUARDED.replace("range(4)", "A()").replace(
-        "DataLoader\n", "*\nclass A(Dataset):\n    __len__ = lambda self: 4\n\n"
-    )
-    done = run_program(tmp_path, text, piped=True)
-    assert "AttributeError" in done.stderr
-    assert "not in a notebook" in done.stderr
-
-
-GUARDED = """
-import threading, numpy as np
-from minipaddle.io import DataLoader, Dataset
-threading.Thread(target=threading.Event().wait, args=(50,), daemon=True).start()
-class A(Dataset):
-    def __len__(self): return 4
-    def __getitem__(self, idx): return np.ones(1000) * idx
-if __name__ == "__main__":
-    print([batch.numpy()[:, 0].tolist() for batch in DataLoader(A(), num_workers=2)])
-"""
-
-
-def test_classes_of_the_main_module_reach_the_workers(tmp_path):
-    done = run_program(tmp_path, GUARDED)
-    assert (done.stdout, done.stderr) == ("[[0.0], [1.0], [2.0], [3.0]]\n", "")
 
 
 def test_rows_of_tensors_reach_the_workers():
