@@ -200,7 +200,7 @@ class DataLoader:
         Raises:
             ValueError: ``state`` does not belong to such a loader; then nothing changes.
         """
-        check_state(state, {"sampler", "given", "turn", "seed", "epoch"})
+        check_state(state, {"sampler", "given", "turn", "seed", "epoch", "position"})
         if len(state["given"]) != self._counters():
             raise ValueError(
                 f"state is of a loader with num_workers={len(state['given'])} of an iterable data "
