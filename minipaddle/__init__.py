@@ -179,7 +179,7 @@ def __getattr__(name: str) -> Any:
         return _bfloat16()
     if name in _LATE:  # a fifth of the time of the whole import, for those who use one process
         found = _importlib.import_module(_LATE[name])
-        globals()[name] = found if name == "distributed" else getattr(found, name)
+        globals()[name] = found if name in {"distributed", "io"} else getattr(found, name)
         return globals()[name]
     advice = _hints.hint(_hints.FUNCTIONS, name, _sys.modules[__name__], "paddle")
     raise AttributeError(
@@ -195,6 +195,7 @@ def __dir__() -> list[str]:
 _LATE = {
     "DataParallel": "minipaddle.distributed.parallel",
     "distributed": "minipaddle.distributed",
+    "io": "minipaddle.io",
     "load": "minipaddle.saving",
     "save": "minipaddle.saving",
 }
@@ -224,7 +225,7 @@ __all__ = [
     "greater_than", "heaviside", "histogram", "hsplit", "hstack", "hypot", "hypot_", "iinfo",
     "in_dynamic_mode", "increment", "index_add", "index_add_", "index_fill", "index_fill_",
     "index_put", "index_put_", "index_sample", "index_select", "inf", "inner", "int16", "int32",
-    "int64", "int8", "is_compiled_with_cinn", "is_compiled_with_cuda",
+    "int64", "int8", "io", "is_compiled_with_cinn", "is_compiled_with_cuda",
     "is_compiled_with_custom_device", "is_compiled_with_distribute", "is_compiled_with_ipu",
     "is_compiled_with_rocm", "is_compiled_with_xpu", "is_complex", "is_empty", "is_floating_point",
     "is_grad_enabled", "is_integer", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan",

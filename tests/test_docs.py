@@ -34,6 +34,7 @@ PUBLIC = [
         ".optimizer",
         ".optimizer.lr",
         ".regularizer",
+        ".io",
         ".distributed",
     )
 ]

@@ -26,6 +26,7 @@ NAMESPACES = (
     "linalg",
     "distributed",
     "device",
+    "io",
     "utils",
 )
 

@@ -123,6 +123,7 @@ _places: dict[tuple[str, int], Place] = {}
 _plugins_loaded = False
 _current: Place | None = None
 _seed: int | None = None
+_seedings = 0
 
 
 def register_backend(backend: Backend) -> Backend:
@@ -295,9 +296,15 @@ def seed(seed: int) -> Generator:
         >>> bool((first == paddle.randn([2]).numpy()).all())
         True
     """
-    global _seed
+    global _seed, _seedings
     Generator().manual_seed(seed)  # refuses a bad value before anything has changed
     _seed = int(seed)
+    _seedings += 1
     for place in made_places():
         place.generator.manual_seed(_seed)
     return current_place().generator
+
+
+def seedings() -> int:
+    """How often ``seed`` was called: what draws from a seed of its own then starts again."""
+    return _seedings

@@ -200,3 +200,8 @@ def cpu_threads(share: int) -> Iterator[None]:
         finally:
             for name in ours:
                 os.environ.pop(name, None)
+
+
+def one_thread_environ() -> dict[str, str]:
+    """This process's environment, with one BLAS and OpenMP thread whatever the user has set."""
+    return {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, "1")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import select
 import shutil
 import signal
 import threading
@@ -13,7 +12,6 @@ import time
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
-from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +19,7 @@ from typing import Any, NamedTuple
 from minipaddle.device.backend import set_device
 from minipaddle.device.flags import apply_environ
 from minipaddle.device.parallel_env import ParallelEnv, remove_proxies
+from minipaddle.device.process_end import wait_for_end
 from minipaddle.distributed.group import abort_default_group
 from minipaddle.distributed.process_group.base import PeerError
 
@@ -171,7 +170,7 @@ def _die_with_parent(folder: Path) -> None:
     parent = multiprocessing.parent_process()
     if parent is None:
         return
-    _wait_for_end(parent)
+    wait_for_end(parent.pid or 0, parent.sentinel)
     for _ in range(100):  # siblings do the same, and may still have a file to write
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
@@ -180,15 +179,3 @@ def _die_with_parent(folder: Path) -> None:
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpid(), signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _wait_for_end(process: BaseProcess) -> None:
-    waiter = select.poll()
-    waiter.register(process.sentinel, select.POLLIN)
-    try:
-        waiter.register(os.pidfd_open(process.pid or 0), select.POLLIN)
-    except ProcessLookupError:
-        return
-    except OSError:
-        pass  # a sandbox may not know the call; the pipe is enough but for forked siblings
-    waiter.poll()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.device.shared_memory import reserve
 from minipaddle.distributed.process_group.algorithms import Algorithms
 from minipaddle.distributed.process_group.base import (
     DEFAULT_TIMEOUT,
@@ -19,7 +20,6 @@ from minipaddle.distributed.process_group.base import (
 )
 from minipaddle.distributed.process_group.channel import Channel
 from minipaddle.distributed.process_group.flat import FlatView, check_array, check_movable, frames
-from minipaddle.distributed.process_group.memory import reserve
 from minipaddle.distributed.process_group.mesh import Mesh
 from minipaddle.distributed.process_group.message import Call, Code, Phase, failure_text
 from minipaddle.distributed.process_group.reduction import Array, check_reducible

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from minipaddle.device.shared_memory import map_bytes, reserve
 from minipaddle.distributed.process_group.channel import Channel
-from minipaddle.distributed.process_group.memory import map_bytes, reserve
 from minipaddle.distributed.process_group.message import Call, Phase
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]

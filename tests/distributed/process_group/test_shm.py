@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from minipaddle.device import shared_memory
 from minipaddle.distributed.process_group import ReduceOp, SharedMemoryGroup
-from minipaddle.distributed.process_group import memory as shared_memory
 from tests.distributed.process_group.harness import ROOT, Ranks
 
 

@@ -1,0 +1,1 @@
+"""What the DataLoader is made of: data sets, samplers, collating, worker processes."""
