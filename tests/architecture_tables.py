@@ -10,7 +10,8 @@ MAX_FILE_LINES, MAX_CORE_LINES, MAX_LINES_OF_AN_OP = 400, 9000, 25
 # and schedules are looked up one by one, and the tools for testing ops when one writes another.
 # Data loading, checkpoints and the GPU are subjects of their own, with limits of their own.
 OF_OPS = ("ops/formulas/", "ops/kernels/cpu/", "ops/kernels/composite/", "imperative/functions/")
-LOOKED_UP = ("nn/layers/", "nn/functional.py", "nn/clip.py", "nn/first_values.py", "nn/random_values.py", "nn/summary.py",
+LOOKED_UP = ("nn/layers/", "nn/functional.py", "nn/clip.py", "nn/first_values.py",
+             "nn/random_values.py", "nn/summary.py",
              "nn/weight_norm.py", "optimizer/lr/", "optimizer/sgd.py", "optimizer/momentum.py",
              "optimizer/adagrad.py", "optimizer/rmsprop.py", "optimizer/adadelta.py",
              "optimizer/adamax.py", "optimizer/adam.py")  # fmt: skip

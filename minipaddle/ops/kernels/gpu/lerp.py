@@ -168,49 +168,62 @@ def _plan(
     aligned: bool,
 ) -> Plan:
     layout = layout_of(shape, shapes, strides)
+    modes = _modes(layout.masks, wanted)
     *outer, n = layout.lengths
     rows = math.prod(outer)
-    summed = [w and 0 in mask for w, mask in zip(wanted, layout.masks, strict=True)]
-    modes = [
-        (COLUMNS if mask[-1] else ROWS) if s else WHOLE if w else NONE
-        for w, s, mask in zip(wanted, summed, layout.masks, strict=True)
-    ]
-    width = 16 // np.dtype(dtype).itemsize if aligned else 1
-    by_column = [int(step[-1] == 1) for step in layout.steps]
-    if rows > 1 or COLUMNS in modes or n < width * _THREADS:
-        steps = [s for step, c in zip(layout.steps, by_column, strict=True) if c for s in step[:-1]]
-        width = width if n % width == 0 and all(s % width == 0 for s in steps) else 1
+    by_column = [step[-1] == 1 for step in layout.steps]
+    width = _width(layout, by_column, modes, dtype) if aligned else 1
     packs = math.ceil(n / width)
-    count = _suffix(layout.masks, summed)
+    count = _suffix(layout.masks, [mode > WHOLE for mode in modes])
     suffix = math.prod(outer[len(outer) - count :])
-    groups = rows // suffix
     long = suffix == 1 and COLUMNS not in modes and packs >= _THREADS
     along, tall = (_THREADS, 1) if long else _block_shape(packs, rows)
     deep = _deep(packs * rows) if long else 1 if wanted[2] else _DEEP
     tiles = math.ceil(packs / (along * (deep if long else 1)))
-    height = _height(suffix, groups, tiles, tall)
+    height = _height(suffix, rows // suffix, tiles, tall)
     chunks = math.ceil(suffix / height)
-    blocks = groups * chunks * tiles
     task = np.array([n, suffix, height, chunks, tiles], np.int64)
-    geometry = packed(tuple(outer), [step[:-1] for step in layout.steps])[0]
-    name = type_name(dtype)
-    computed = type_name(compute_dtype(dtype))
-    held = f"{'ElementWeight' if by_column[0] else 'RowWeight'}<{name}>"
-    if weight is None:
-        held = f"NumberWeight<{computed}>"
-    read = [("ELEMENTS" if c else "ROW") if wanted[2] else "NOTHING" for c in by_column[1:]]
-    text = ", ".join([*read, *[_MODES[mode] for mode in modes]])
-    expression = f"lerp_grad<{name}, {width}, {deep}, {str(long).lower()}, {text}, {held}>"
     where = (tuple(outer[: len(outer) - count]), chunks, tiles, n)
     parts = [_part(mode, mask, where) for mode, mask in zip(modes, layout.masks, strict=True)]
+    arguments = (
+        f"{width}, {deep}, {str(long).lower()}, {_template(dtype, weight, by_column, modes)}"
+    )
     return Plan(
-        compiled(_FILE, expression),
-        blocks,
+        compiled(_FILE, f"lerp_grad<{type_name(dtype)}, {arguments}>"),
+        rows // suffix * chunks * tiles,
         (along, tall),
         task.view(f"V{task.nbytes}").reshape(()),
-        geometry,
+        packed(tuple(outer), [step[:-1] for step in layout.steps])[0],
         (parts[0], parts[1], parts[2]),
     )
+
+
+def _modes(masks: list[Shape], wanted: tuple[bool, ...]) -> list[int]:
+    """How the gradients of x, y and weight come about."""
+    summed = [WHOLE if 0 not in mask else COLUMNS if mask[-1] else ROWS for mask in masks]
+    return [mode if w else NONE for mode, w in zip(summed, wanted, strict=True)]
+
+
+def _width(layout: Layout, by_column: list[bool], modes: list[int], dtype: Any) -> int:
+    """Elements of a pack: 16 bytes, or one element where a row does not begin and end with a pack.
+
+    One long row alone may end within a pack.
+    """
+    width = 16 // np.dtype(dtype).itemsize
+    n = layout.lengths[-1]
+    if len(layout.lengths) == 1 and COLUMNS not in modes and n >= width * _THREADS:
+        return width
+    steps = [s for step, c in zip(layout.steps, by_column, strict=True) if c for s in step[:-1]]
+    return width if n % width == 0 and all(s % width == 0 for s in steps) else 1
+
+
+def _template(dtype: Any, weight: Any, by_column: list[bool], modes: list[int]) -> str:
+    """What lerp_grad's template is told of operands and gradients."""
+    read = [("ELEMENTS" if c else "ROW") if modes[2] else "NOTHING" for c in by_column[1:]]
+    held = f"{'ElementWeight' if by_column[0] else 'RowWeight'}<{type_name(dtype)}>"
+    if weight is None:
+        held = f"NumberWeight<{type_name(compute_dtype(dtype))}>"
+    return ", ".join([*read, *[_MODES[mode] for mode in modes], held])
 
 
 def _part(mode: int, mask: Shape, where: tuple[Shape, int, int, int]) -> Part:
