@@ -139,6 +139,7 @@ WIDE_SIGNATURES: dict[str, str] = {
     "nn/layers/": "Paddle's public signatures",
     "optimizer/": "Paddle's public signatures",
     "testing/op_test.py": "Paddle's public signatures",
+    "io/reader.py:DataLoader.__init__": "Paddle's public signature",
 }
 TRAILING_UNDERSCORE = {"comm_pool_", "comm_op_count_", "cv_", "next_group_"}
 BOUND_OPS_IN = [

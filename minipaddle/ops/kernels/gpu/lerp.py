@@ -209,7 +209,7 @@ def _width(layout: Layout, by_column: list[bool], modes: list[int], dtype: Any) 
 
     One long row alone may end within a pack.
     """
-    width = 16 // np.dtype(dtype).itemsize
+    width = 16 // int(np.dtype(dtype).itemsize)
     n = layout.lengths[-1]
     if len(layout.lengths) == 1 and COLUMNS not in modes and n >= width * _THREADS:
         return width
