@@ -206,14 +206,16 @@ def _taken(dlpack: Any, copy: bool) -> Tensor:
 
 
 def _backend_of(kind: int) -> Backend:
-    shared = {get_backend(name).dlpack_type: get_backend(name) for name in known_backends()}
-    if kind not in shared:
-        known = ", ".join(f"{b.name} ({n})" for n, b in shared.items() if n is not None)
+    backends = [get_backend(name) for name in known_backends()]
+    found = next((b for b in backends if b.dlpack_type == kind), None)
+    if found is None or not found.device_count():
+        sharing = [b for b in backends if b.dlpack_type is not None and b.device_count()]
+        known = ", ".join(f"{b.name} ({b.dlpack_type})" for b in sharing)
         raise BufferError(
             f"from_dlpack: the memory lies on a device of DLPack's type {kind}; known are {known}; "
             "copy it to the CPU first"
         )
-    return shared[kind]
+    return found
 
 
 def _capsule(producer: Any) -> Any:

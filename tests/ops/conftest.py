@@ -17,11 +17,15 @@ def xpu() -> Iterator[ModuleType]:
         yield module
 
 
-@pytest.fixture(params=["cpu", "xpu:0"])
+@pytest.fixture(params=["cpu", "xpu:0", pytest.param("gpu:0", marks=pytest.mark.gpu)])
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """The device that the test's tensors are made on."""
     if request.param == "cpu":
         yield get_place("cpu")
+        return
+    if request.param == "gpu:0":
+        yield set_device(request.param)
+        set_device("cpu")
         return
     with plugged_in():
         yield set_device(request.param)

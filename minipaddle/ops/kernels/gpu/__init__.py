@@ -18,7 +18,6 @@ from minipaddle.ops.kernels.gpu import (
     selection,
     softmax,
     statistics,
-    update,
 )
 
 __all__ = [
@@ -39,5 +38,4 @@ __all__ = [
     "selection",
     "softmax",
     "statistics",
-    "update",
 ]
