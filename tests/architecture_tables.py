@@ -55,7 +55,7 @@ ORDER = {
                         "statistics", "softmax", "normalization", "loss",
                         "cumulative", "update", "lerp", "creation", "shape", "rearrange",
                         "joining", "padding", "linalg", "indexing", "embedding", "ordering",
-                        "search", "random"],
+                        "search", "random", "by_host"],
     "imperative": ["flat_buffer", "selected_rows", "grad_node", "creation_order", "printing",
                    "declared_methods", "tensor", "operand", "view", "bound_source", "dispatch",
                    "functions", "gradient", "engine", "autograd", "interchange", "execution",

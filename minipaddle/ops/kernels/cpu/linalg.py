@@ -64,7 +64,7 @@ def matmul(x: Array, y: Array, transpose_x: bool = False, transpose_y: bool = Fa
             return _product(x, y)
         return _product_of_ranks(x, y)
     except ValueError:
-        _refuse_product(x, y)
+        refuse_product(x, y)
 
 
 def _product_of_ranks(x: Array, y: Array) -> Array:
@@ -82,7 +82,7 @@ def _product_of_ranks(x: Array, y: Array) -> Array:
     return out.squeeze(-1) if columns else out
 
 
-def _refuse_product(x: Array, y: Array) -> NoReturn:
+def refuse_product(x: Array, y: Array) -> NoReturn:
     """Raises the error of shapes that have no product, with what would help."""
     if x.ndim == 0 or y.ndim == 0:
         raise ValueError("matmul takes no 0-d operand; multiply scales by a number")
@@ -165,6 +165,12 @@ def _column_sums(x: Array, into: Array | None) -> Array:
 
 @kernel("diagonal", "cpu")
 def diagonal(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    check_diagonal(x, axis1, axis2)
+    return _diagonal(x, offset, axis1, axis2)
+
+
+def check_diagonal(x: Array, axis1: int, axis2: int) -> None:
+    """Refuses axes that have no diagonal."""
     if x.ndim < 2:
         raise ValueError("a diagonal needs two axes")
     for name, axis in (("axis1", axis1), ("axis2", axis2)):
@@ -172,7 +178,6 @@ def diagonal(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array
             raise ValueError(f"{name} must name one of the {x.ndim} axes; got {axis}")
     if axis1 % x.ndim == axis2 % x.ndim:
         raise ValueError(f"axis1 and axis2 must differ; got {axis1} and {axis2}")
-    return _diagonal(x, offset, axis1, axis2)
 
 
 @kernel("put_diagonal", "cpu")

@@ -3,12 +3,15 @@
 from minipaddle.ops.kernels.gpu import (
     activation,
     arithmetic,
+    by_host,
     comparison,
     copying,
     cumulative,
     elementwise,
     embedding,
+    joining,
     lerp,
+    linalg,
     loss,
     math,
     normalization,
@@ -16,19 +19,25 @@ from minipaddle.ops.kernels.gpu import (
     rectifier,
     reduction,
     selection,
+    shape,
     softmax,
     statistics,
 )
 
+by_host.register_missing()
+
 __all__ = [
     "activation",
     "arithmetic",
+    "by_host",
     "comparison",
     "copying",
     "cumulative",
     "elementwise",
     "embedding",
+    "joining",
     "lerp",
+    "linalg",
     "loss",
     "math",
     "normalization",
@@ -36,6 +45,7 @@ __all__ = [
     "rectifier",
     "reduction",
     "selection",
+    "shape",
     "softmax",
     "statistics",
 ]
