@@ -61,8 +61,23 @@ ERRORS = [
 ]
 
 
+# A GPU shows a wrong value as NaN, or leaves the element out: to raise an error, the host would have
+# to wait for every such op.
+SHOWN_AS_NAN = {
+    ("bernoulli_loss", "no probability"),
+    ("embedding_lookup", "id"),
+    ("embedding_lookup", "negative id"),
+    ("hard_cross_entropy", "class"),
+    ("put_class", "class"),
+    ("scatter_rows", "id"),
+    ("take_class", "class"),
+}
+
+
 @pytest.mark.parametrize(("op", "number"), ERRORS)
 def test_what_an_op_refuses(op, number, place):
+    if str(place) == "gpu:0" and (op, RECORDS[op].errors[number].name) in SHOWN_AS_NAN:
+        pytest.skip("a GPU does not wait to look at values")
     function = FUNCTIONS.get(op) or getattr(functions.creation, op)
     forward_suite.check_error(RECORDS[op], number, function, place)
 

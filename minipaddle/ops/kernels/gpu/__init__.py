@@ -22,6 +22,7 @@ from minipaddle.ops.kernels.gpu import (
     shape,
     softmax,
     statistics,
+    update,
 )
 
 by_host.register_missing()
@@ -48,4 +49,5 @@ __all__ = [
     "shape",
     "softmax",
     "statistics",
+    "update",
 ]

@@ -2,12 +2,16 @@
 #include "block.cuh"
 #include "elementwise.cuh"
 
-// As the CPU's kernel: exact at both ends, finite for finite ends.
+// Products that are rounded before they are added to, as on the CPU.
+__device__ __forceinline__ float product(float x, float y) { return __fmul_rn(x, y); }
+__device__ __forceinline__ double product(double x, double y) { return __dmul_rn(x, y); }
+
+// As the CPU's kernel, bit for bit: exact at both ends, finite for finite ends.
 template <class C> struct Lerp {
   __device__ C operator()(C x, C y, C w) const {
     C d = y - x;
-    if (isinf(d) && isfinite(x) && isfinite(y)) return (C(1) - w) * x + w * y;
-    return w < C(0.5) ? x + w * d : y - (C(1) - w) * d;
+    if (isinf(d) && isfinite(x) && isfinite(y)) return product(C(1) - w, x) + product(w, y);
+    return w < C(0.5) ? x + product(w, d) : y - product(C(1) - w, d);
   }
 };
 

@@ -168,15 +168,17 @@ def _plan(
     aligned: bool,
 ) -> Plan:
     layout = layout_of(shape, shapes, strides)
-    modes = _modes(layout.masks, wanted)
+    # The order of sums is that of all three gradients, whichever are wanted.
+    all_modes = _modes(layout.masks, (True, True, True))
+    modes = [mode if w else NONE for mode, w in zip(all_modes, wanted, strict=True)]
     *outer, n = layout.lengths
     rows = math.prod(outer)
     by_column = [step[-1] == 1 for step in layout.steps]
-    width = _width(layout, by_column, modes, dtype) if aligned else 1
+    width = _width(layout, by_column, all_modes, dtype) if aligned else 1
     packs = math.ceil(n / width)
-    count = _suffix(layout.masks, [mode > WHOLE for mode in modes])
+    count = _suffix(layout.masks, [mode > WHOLE for mode in all_modes])
     suffix = math.prod(outer[len(outer) - count :])
-    long = suffix == 1 and COLUMNS not in modes and packs >= _THREADS
+    long = suffix == 1 and COLUMNS not in all_modes and packs >= _THREADS
     along, tall = (_THREADS, 1) if long else _block_shape(packs, rows)
     deep = _deep(packs * rows) if long else 1 if wanted[2] else _DEEP
     tiles = math.ceil(packs / (along * (deep if long else 1)))
@@ -269,8 +271,8 @@ def lerp_grad(
         return outs
     g = out_grad if out_grad._c_contiguous else out_grad.copy(order="C")
     w = weight if weight.__class__ is ndarray else None
-    read = [_readable(a) if wanted[2] else None for a in (x, y)]
-    operands = (_readable(w), *read)
+    read = [_readable(a, shape) if wanted[2] else None for a in (x, y)]
+    operands = (_readable(w, shape), *read)
     strides = tuple(_walk(shape, a) for a in operands)
     aligned = all(a is None or a.data.ptr % 16 == 0 for a in (g, *operands, *outs))
     plan = _plan(dtype, w if w is None else True, shape, shapes, strides, wanted, aligned)
@@ -289,12 +291,12 @@ def _result(into: Any, i: int, shape: Shape, dtype: Any) -> Array:
     return empty(shape, dtype) if found is None else found
 
 
-def _readable(array: Array | None) -> Array | None:
-    """``array``, or a copy of it if its last axis has gaps."""
-    if array is None or array._c_contiguous or array.ndim == 0:
+def _readable(array: Array | None, shape: Shape) -> Array | None:
+    """``array``, or a copy of it if it has gaps along the last axis of ``shape`` that is one."""
+    if array is None or array._c_contiguous:
         return array
-    apart = array.shape[-1] != 1 and array.strides[-1] not in (0, array.itemsize)
-    return array.copy(order="C") if apart else array
+    steps = [s for s, n in zip(_walk(shape, array), shape, strict=True) if n != 1]
+    return array if not steps or steps[-1] in (0, 1) else array.copy(order="C")
 
 
 def _walk(shape: Shape, array: Array | None) -> Shape:

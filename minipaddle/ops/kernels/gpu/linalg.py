@@ -26,6 +26,12 @@ def _product(x: Array, y: Array, into: Array | None = None) -> Array:
             return out
         into[...] = out
         return into
+    if is_half(x.dtype) and x.dtype.kind != "f":  # CuPy knows bfloat16 for some shapes only
+        out = cupy.matmul(x.astype(FLOAT32), y.astype(FLOAT32)).astype(x.dtype)
+        if into is None:
+            return out
+        into[...] = out
+        return into
     if into is None:
         return cupy.matmul(x, y)
     return cupy.matmul(x, y, out=into)

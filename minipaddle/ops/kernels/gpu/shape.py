@@ -22,6 +22,8 @@ def expand(x: Array, shape: tuple[int, ...]) -> Array:
     if -1 in shape:  # Paddle's sign for the length that x has there
         lengths = (-1,) * (len(shape) - x.ndim) + x.shape
         shape = tuple(m if n == -1 else n for n, m in zip(shape, lengths, strict=False))
+    if min(shape, default=0) < 0:
+        raise ValueError(f"shape {list(shape)} has -1 where x has no axis")
     return cupy.broadcast_to(x, shape)
 
 

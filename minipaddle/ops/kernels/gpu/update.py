@@ -14,7 +14,7 @@ import cupy
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, aligned, contiguous
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.update_plan import chunks
@@ -22,7 +22,7 @@ from minipaddle.ops.op import Array, kernel
 
 _FILE = "update.cu"
 _MOST = 64  # tables that are kept
-_NUMBERS = 8  # as in update.cu
+_NUMBERS = 12  # as in update.cu
 
 
 class Update:
@@ -39,16 +39,34 @@ class Update:
         self._kernels: dict[Any, Any] = {}
 
     def __call__(
-        self, params: list[Array], grad: Array, states: Sequence[Array], *numbers: float
+        self,
+        params: list[Array],
+        arrays: tuple[Array | None, Array, Sequence[Array]],
+        treatment: tuple[float, ...],
+        *numbers: float,
     ) -> None:
-        """Updates ``params`` and ``states``.
+        """Updates ``params`` and their state.
 
         Args:
             params: Arrays of one dtype, of any layout.
-            grad: Their gradients one after the other, 1-D, of any float dtype.
-            states: 1-D like ``grad``, of one float dtype.
+            arrays: The parameters' values in float32, flat, or None; their gradients one after the
+                other, 1-D, of any float dtype; state, 1-D like it, of one float dtype.
+            treatment: What becomes of the gradient: scale, lowest, highest, l1, l2.
             numbers: What the rule is made from.
         """
+        master, grad, states = arrays
+        if master is None:
+            self._update(params, grad, states, (*treatment, *numbers))
+            return
+        self._update([master], grad, states, (*treatment, *numbers))
+        start = 0
+        for param in params:
+            param[...] = master[start : start + param.size].reshape(param.shape)
+            start += param.size
+
+    def _update(
+        self, params: list[Array], grad: Array, states: Sequence[Array], numbers: tuple[float, ...]
+    ) -> None:
         if not grad.size:
             return
         whole, grad = [contiguous(p) for p in params], contiguous(grad)
@@ -93,44 +111,70 @@ def _table(params: list[Array]) -> tuple[Array, int]:
 
 
 _sgd = Update("Sgd", 0)
+_momentum = Update("Momentum", 1)
 _adam = Update("Adam", 2)
+_amsgrad = Update("AmsGrad", 3)
 
 
 @kernel("sgd_", "gpu")
-def sgd_(params: list[Array], grad: Array, learning_rate: float) -> None:
-    _sgd(params, grad, (), learning_rate)
+def sgd_(
+    params: list[Array],
+    grad: Array,
+    master: Array | None,
+    learning_rate: float,
+    scale: float,
+    lowest: float,
+    highest: float,
+    l1: float,
+    l2: float,
+) -> None:
+    _sgd(params, (master, grad, ()), (scale, lowest, highest, l1, l2), learning_rate)
+
+
+@kernel("momentum_", "gpu")
+def momentum_(
+    params: list[Array],
+    grad: Array,
+    master: Array | None,
+    velocity: Array,
+    learning_rate: float,
+    momentum: float,
+    use_nesterov: bool,
+    scale: float,
+    lowest: float,
+    highest: float,
+    l1: float,
+    l2: float,
+) -> None:
+    numbers = (learning_rate, momentum, float(use_nesterov))
+    _momentum(params, (master, grad, (velocity,)), (scale, lowest, highest, l1, l2), *numbers)
 
 
 @kernel("adam_", "gpu")
 def adam_(
     params: list[Array],
     grad: Array,
+    master: Array | None,
     moment1: Array,
     moment2: Array,
+    moment2_max: Array | None,
     learning_rate: float,
     beta1: float,
     beta2: float,
     epsilon: float,
+    decay: float,
     step: int,
+    scale: float,
+    lowest: float,
+    highest: float,
+    l1: float,
+    l2: float,
 ) -> None:
     correction2 = math.sqrt(1 - beta2**step)
     rate = learning_rate * correction2 / (1 - beta1**step)
-    _adam(params, grad, (moment1, moment2), beta1, beta2, rate, epsilon * correction2)
-
-
-@kernel("sgd_rows_", "gpu")
-def sgd_rows_(param: Array, rows: Array, value: Array, learning_rate: float) -> None:
-    if not value.size:
-        return
-    whole, rows, value = contiguous(param), contiguous(rows), contiguous(value)
-    row = value.size // rows.size
-    width = PACK_BYTES // param.itemsize
-    if row % width or not (aligned(whole) and aligned(value)):
-        width = 1
-    types = f"{type_name(param.dtype)}, {type_name(rows.dtype)}"
-    run = compiled(FOLDER / _FILE, f"sgd_rows<{types}, {width}>")
-    packs = value.size // width
-    numbers = (packs, row // width, param.shape[0])
-    run((-(-packs // THREADS),), (THREADS,), (*numbers, whole, rows, value, float(learning_rate)))
-    if whole is not param:
-        param[...] = whole
+    numbers = (beta1, beta2, rate, epsilon * correction2, 1.0 - learning_rate * decay)
+    treatment = (scale, lowest, highest, l1, l2)
+    if moment2_max is None:
+        _adam(params, (master, grad, (moment1, moment2)), treatment, *numbers)
+    else:
+        _amsgrad(params, (master, grad, (moment1, moment2, moment2_max)), treatment, *numbers)
