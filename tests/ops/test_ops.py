@@ -61,8 +61,8 @@ ERRORS = [
 ]
 
 
-# A GPU shows a wrong value as NaN, or leaves the element out: to raise an error, the host would have
-# to wait for every such op.
+# A GPU shows a wrong value as NaN, or leaves the element out: to raise an error, the host would
+# have to wait for every such op.
 SHOWN_AS_NAN = {
     ("bernoulli_loss", "no probability"),
     ("embedding_lookup", "id"),
