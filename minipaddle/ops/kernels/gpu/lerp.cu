@@ -7,12 +7,17 @@ __device__ __forceinline__ float product(float x, float y) { return __fmul_rn(x,
 __device__ __forceinline__ double product(double x, double y) { return __dmul_rn(x, y); }
 
 // As the CPU's kernel, bit for bit: exact at both ends, finite for finite ends.
+template <class C> __device__ __forceinline__ C between(C x, C y, C w, C rest) {
+  C d = y - x;
+  if (isinf(d) && isfinite(x) && isfinite(y)) return product(rest, x) + product(w, y);
+  return w < C(0.5) ? x + product(w, d) : y - product(rest, d);
+}
 template <class C> struct Lerp {
-  __device__ C operator()(C x, C y, C w) const {
-    C d = y - x;
-    if (isinf(d) && isfinite(x) && isfinite(y)) return product(C(1) - w, x) + product(w, y);
-    return w < C(0.5) ? x + product(w, d) : y - product(C(1) - w, d);
-  }
+  __device__ C operator()(C x, C y, C w) const { return between(x, y, w, C(1) - w); }
+};
+// With a number for a weight, 1 - w is formed in double by the host.
+template <class C> struct LerpByNumber {
+  __device__ C operator()(C x, C y, C w, C rest) const { return between(x, y, w, rest); }
 };
 
 // How many blocks a processor should have room for; lerp.py plans for as many.

@@ -39,18 +39,21 @@ NONE, WHOLE, COLUMNS, ROWS = range(4)  # as in lerp.cu
 _MODES = ("NONE", "WHOLE", "COLUMNS", "ROWS")
 
 _forward = Elementwise("Lerp", "lerp.cu")
+_forward_by_number = Elementwise("LerpByNumber", "lerp.cu")
 
 Shape = tuple[int, ...]
 
 
-def _number(weight: Any) -> Any:
-    """A weight of one element in a shape that changes no rank, or as it is."""
-    return weight.reshape(()) if weight.__class__ is ndarray and weight.size == 1 else weight
+def _lerp(x: Array, y: Array, weight: Any, out: Array | None = None) -> Array:
+    if weight.__class__ is not ndarray:
+        number = float(weight)
+        return _forward_by_number(x, y, number, 1.0 - number, out=out)
+    return _forward(x, y, weight.reshape(()) if weight.size == 1 else weight, out=out)
 
 
 @kernel("lerp", "gpu")
 def lerp(x: Array, y: Array, weight: Any) -> Array:
-    out = _forward(x, y, _number(weight))
+    out = _lerp(x, y, weight)
     if weight.__class__ is ndarray and weight.ndim > out.ndim:
         return out.reshape((1,) * (weight.ndim - out.ndim) + out.shape)
     return out
@@ -58,7 +61,7 @@ def lerp(x: Array, y: Array, weight: Any) -> Array:
 
 @kernel("lerp_", "gpu")
 def lerp_(x: Array, y: Array, weight: Any) -> Array:
-    return _forward(x, apart(x, y), apart(x, _number(weight)), out=x)
+    return _lerp(x, apart(x, y), apart(x, weight), x)
 
 
 class Part(NamedTuple):
