@@ -25,6 +25,19 @@ def test_leaf_hook_is_called_once_with_the_summed_gradient() -> None:
     assert x.grad.tolist() == [8.0, 8.0]
 
 
+def test_a_hook_that_runs_a_backward_of_its_own_to_the_other_leaves_of_the_op() -> None:
+    """The kernel has written to the memory of b, which has no hook, when that of w runs."""
+    x, w, b = paddle.ones([1, 2]), leaf(np.ones((2, 2)), "float32"), leaf([0.0, 0.0], "float32")
+    paddle.nn.functional.linear(x, w, b).sum().backward()  # now both have memory
+    w.clear_grad()
+    b.clear_grad()
+    beside = (b * 10.0).sum()
+    w.register_hook(lambda grad: beside.backward())
+    paddle.nn.functional.linear(x, w, b).sum().backward()
+    assert b.grad.tolist() == [11.0, 11.0]
+    assert w.grad.tolist() == [[1.0, 1.0]] * 2
+
+
 def test_hooks_run_in_order_of_registration_and_hand_on_replacements() -> None:
     x = leaf([1.0])
     order: list[Any] = []

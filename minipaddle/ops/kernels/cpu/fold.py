@@ -39,9 +39,10 @@ _WIDE = 8192
 # exact, because these sums are then added pairwise.
 _SEGMENT = 256
 _ONES = {np.dtype(t): np.ones(_SEGMENT, t) for t in (np.float32, np.float64)}
-# Products of one long row are made with vectors of _LONG elements, of many rows with such of
-# _SEGMENT; vectors of less than _SHORT cost more than they save.
-_LONG = 4096
+# Products are made with vectors of about so many elements, of one long row in two steps; vectors of
+# less than _SHORT cost more than they save.
+_SEGMENTS = (_SEGMENT,)
+_LONG = (4096, 128)
 _SHORT = 32
 
 
@@ -191,13 +192,16 @@ def product_part(block: Array) -> Array:
     outer, n, inner = block.shape
     if inner >= _SHORT:
         return np.asarray(np.multiply.reduce(block, axis=1))
-    step = (_LONG if outer == 1 else _SEGMENT) // inner
-    count = n // step
-    if count > 1:
-        stretches = block[:, : count * step].reshape(outer, count, step, inner)
-        block = _with_rest(np.multiply.reduce(stretches, axis=1), block[:, count * step :])
-    few = 2 if inner > 1 else _SHORT if outer > 1 else _LONG
-    while (n := block.shape[1]) >= few:
+    for wide in _LONG if outer == 1 else _SEGMENTS:
+        n = block.shape[1]
+        count = n * inner // wide
+        if count > 1:
+            step = n // count  # leaves a small rest: to read around a gap takes twice as long
+            count = n // step
+            stretches = block[:, : count * step].reshape(outer, count, step, inner)
+            block = _with_rest(np.multiply.reduce(stretches, axis=1), block[:, count * step :])
+    few = 2 if inner > 1 else _SHORT
+    while outer * inner > 1 and (n := block.shape[1]) >= few:
         half = n // 2
         halves = np.multiply(block[:, :half], block[:, half : 2 * half])
         block = _with_rest(halves, block[:, 2 * half :])
