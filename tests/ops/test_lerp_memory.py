@@ -78,6 +78,7 @@ LARGE = 3 * BLOCK_BYTES // 8 + 5
         ((2, 3, LARGE // 4), (3, 1), (2, 1, LARGE // 4)),
         ((300, 1, 1), (300, 3, 70), (3, 1)),
         ((), (LARGE,), ()),
+        ((16, 1, 1, 1), (16, 3, 61, 62), (3, 1, 62)),  # the weight is spread over rows
     ],
     ids=lambda shapes: "x".join(str(len(s)) for s in shapes),
 )

@@ -9,6 +9,7 @@ Half types are computed in float32 and rounded once.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from minipaddle.device.dtype import FLOAT32, DType, compute_dtype
 from minipaddle.ops.kernels.cpu.block import Block, Into, cut, flattened, for_each_block
+from minipaddle.ops.kernels.cpu.fold import as_middle, sum_part
 from minipaddle.ops.op import Array, kernel
 
 R = TypeVar("R")
@@ -25,6 +27,10 @@ R = TypeVar("R")
 # takes 5.0 ms with half the usual blocks and 5.5 with whole ones; [16, 102400] float32 takes 0.99
 # and 0.94.
 _FAR = 12 * 1024 * 1024
+
+# Elements that NumPy should find in a row: it starts anew where an operand repeats, and a product
+# of 244 rows with one row of 244 takes twice as long as one of two whole arrays.
+_RUN = 2048
 
 _BITS = {FLOAT32: np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
 
@@ -38,6 +44,22 @@ def _number_or_array(weight: Any, dtype: DType) -> Any:
     if isinstance(weight, np.ndarray) and weight.size != 1:
         return weight.astype(dtype, copy=False)
     return float(weight) if not isinstance(weight, np.ndarray) else float(weight.item())
+
+
+def _spread(weight: Array, shape: tuple[int, ...]) -> Array:
+    """``weight`` repeated along its inner axes until its rows are long, if that stays small."""
+    total = math.prod(shape)
+    if total <= _RUN:
+        return weight
+    padded = [1] * (len(shape) - weight.ndim) + list(weight.shape)
+    size, run = weight.size, 1
+    for axis in range(len(shape) - 1, -1, -1):
+        if run >= _RUN or size * shape[axis] * 8 > total * padded[axis]:
+            break
+        size = size // padded[axis] * shape[axis]
+        padded[axis] = shape[axis]
+        run *= shape[axis]
+    return np.ascontiguousarray(np.broadcast_to(weight, padded)) if size > weight.size else weight
 
 
 @kernel("lerp", "cpu")
@@ -72,7 +94,7 @@ def _lerp_into(out: Array, x: Array, y: Array, weight: Any) -> None:
     else:
         out, x, y, weight = flattened([out, x, y, weight])
         if weight.size * 4 <= out.size:
-            weight = _Pivots(weight)
+            weight = _Pivots(_spread(weight, out.shape))
 
     def work(share: Iterable[Block]) -> None:
         # An overflow of y - x raises, which costs no pass of its own; that block alone is redone.
@@ -136,7 +158,7 @@ class _Pivots:
         """Of x and y, element by element, the one to start from; written to ``scratch``."""
         bits = self.from_y.dtype
         x, y, chosen = x.view(bits), y.view(bits), scratch.view(bits)
-        if x.size < y.size:  # the masked x stays small
+        if max(x.size, self.from_y.size) * 4 <= y.size:  # the masked x stays small
             np.bitwise_and(y, self.from_y, out=chosen)
             np.bitwise_or(chosen, np.bitwise_and(x, np.invert(self.from_y)), out=chosen)
         else:
@@ -211,7 +233,7 @@ class _BlockSum:
         """Takes in a gradient computed in ``buffer``."""
         if self.axes:
             part = cut(self.total, block, self.ndim)
-            np.add(part, np.add.reduce(gradient, axis=self.axes, keepdims=True), out=part)
+            np.add(part, sum_part(as_middle(gradient, self.axes)).reshape(part.shape), out=part)
         elif not self.direct:
             np.copyto(cut(self.total, block, self.ndim), gradient, casting="same_kind")
 
@@ -243,6 +265,8 @@ def lerp_grad(
         for i, shape in enumerate(shapes)
     ]
     factor = _number_or_array(weight, dtype)
+    if not isinstance(factor, float):
+        factor = _spread(factor, out_grad.shape)
 
     def work(share: Iterable[Block]) -> list[_BlockSum | None]:
         parts = [None if s is None else s.share() for s in sums]
