@@ -26,8 +26,11 @@ def summarise(rows: list[Row]) -> list[Row]:
     return summary
 
 
-def show(seconds: float) -> str:
-    """A time with the unit that suits it."""
+def show(value: float, unit: str = "s") -> str:
+    """A time with the unit that suits it, or a value in another unit."""
+    if unit != "s":
+        return f"{value:.0f} {unit}"
+    seconds = value
     for unit, scale in (("us", 1e6), ("ms", 1e3)):
         if abs(seconds) * scale < 1000:
             return f"{seconds * scale:.2f} {unit}"
@@ -46,7 +49,8 @@ def print_times(case: dict[str, Any], contenders: list[Any]) -> None:
     print(f"\n{case['name']}  (threads {case['threads']}, processes {case['processes']})")
     for contender in contenders:
         quiet, median = min(contender.samples), statistics.median(contender.samples)
-        print(f"  {contender.label:24} {show(quiet):>10}  median {show(median):>10}"
+        unit = case.get("unit", "s")
+        print(f"  {contender.label:24} {show(quiet, unit):>10}  median {show(median, unit):>10}"
               f"  ({len(contender.samples)} x {contender.iterations})")  # fmt: skip
 
 

@@ -137,8 +137,8 @@ class Contender:
         """Set up, warm up, and find how many iterations fill a slice."""
         workload, args = entry["workload"], entry.get("args", {})
         self.worker.ask("prepare", case=self.case, workload=workload, args=args)
-        if self.run(1) > slice_seconds:  # one iteration is a slice; the worker is warm
-            return
+        if self.run(1) > slice_seconds and self.run(1) > slice_seconds:  # the first may be cold
+            return  # one iteration is a slice
         self.run(2)
         while (seconds := self.run(self.iterations)) < slice_seconds / 4:
             self.iterations *= 2
@@ -215,12 +215,13 @@ def measure(case: dict[str, Any], workers: Workers, pace: Pace) -> list[Contende
     """Give every contender one slice a round; each round starts with another one."""
     contenders: list[Contender] = []
     for label, entry in case["contenders"].items():
-        worker = workers.get(entry, case["threads"], case["processes"])
+        processes = entry.get("processes", case["processes"])
+        worker = workers.get(entry, case["threads"], processes)
         if worker is not None:
             contender = Contender(label, worker, f"{case['name']}/{label}")
             contender.prepare(entry, pace.slice_seconds)
             contenders.append(contender)
-    for i in range(pace.rounds):
+    for i in range(min(pace.rounds, case.get("rounds", pace.rounds))):
         start = i % max(1, len(contenders))
         for contender in contenders[start:] + contenders[:start]:
             if case["threads"] * case["processes"] > 1:

@@ -1,7 +1,7 @@
 """Workloads in PaddlePaddle, and in minipaddle where that takes its name (minipaddle_.py)."""
 
 from collections.abc import Callable
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import paddle
@@ -10,10 +10,13 @@ from paddle import nn
 
 from benchmarks.workloads.timing import (
     LEARNING_RATE,
+    MLPS,
     POOL,
     batches,
     linear_net_weights,
     loop,
+    mlp_batches,
+    mlp_weights,
     uniform,
 )
 
@@ -74,6 +77,49 @@ def linear_net_losses(steps: int) -> list[float]:
     if dist.get_world_size() > 1:
         net = paddle.DataParallel(net)
     step = training(net, rank, steps)
+    return [float(step()) for _ in range(steps)]
+
+
+def build_mlp(size: str) -> nn.Layer:
+    sizes = MLPS[size]
+    layers: list[nn.Layer] = []
+    for rows, columns in pairwise(sizes):
+        layers += [nn.Linear(rows, columns), nn.ReLU()]
+    net = nn.Sequential(*layers[:-1])
+    for parameter, value in zip(net.parameters(), mlp_weights(size), strict=True):
+        parameter.set_value(value)
+    return net
+
+
+def mlp_step(net: nn.Layer, size: str, batch: int, rank: int) -> Callable[[], paddle.Tensor]:
+    """One training step of an MLP; returns the loss."""
+    loss_fn = nn.CrossEntropyLoss() if size == "small" else nn.MSELoss()
+    adam = paddle.optimizer.Adam(learning_rate=LEARNING_RATE, parameters=net.parameters())
+    data = mlp_batches(size, rank, batch)
+    pool = cycle([(paddle.to_tensor(x), paddle.to_tensor(y)) for x, y in data])
+
+    def step() -> paddle.Tensor:
+        x, y = next(pool)
+        loss = loss_fn(net(x), y)
+        loss.backward()
+        adam.step()
+        adam.clear_grad()
+        return loss
+
+    return step
+
+
+def mlp(size: str, batch: int) -> Run:
+    return loop(mlp_step(build_mlp(size), size, batch, 0))
+
+
+def mlp_dp(size: str, batch: int) -> Run:
+    net = paddle.DataParallel(build_mlp(size))
+    return loop(mlp_step(net, size, batch, dist.get_rank()))
+
+
+def mlp_losses(size: str, batch: int, steps: int) -> list[float]:
+    step = mlp_step(build_mlp(size), size, batch, 0)
     return [float(step()) for _ in range(steps)]
 
 

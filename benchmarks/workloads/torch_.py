@@ -4,7 +4,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from datetime import timedelta
-from itertools import cycle
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,13 @@ from torch import nn
 from benchmarks.workloads import large
 from benchmarks.workloads.timing import (
     LEARNING_RATE,
+    MLPS,
     POOL,
     batches,
     linear_net_weights,
     loop,
+    mlp_batches,
+    mlp_weights,
     uniform,
 )
 
@@ -79,6 +82,43 @@ def linear_net(fused: bool = False) -> Run:
 def dp() -> Run:
     net = nn.parallel.DistributedDataParallel(build_net())
     return training(net, dist.get_rank())
+
+
+def build_mlp(size: str) -> nn.Module:
+    sizes = MLPS[size]
+    layers: list[nn.Module] = []
+    for rows, columns in pairwise(sizes):
+        layers += [nn.Linear(rows, columns), nn.ReLU()]
+    net = nn.Sequential(*layers[:-1])
+    with torch.no_grad():
+        for parameter, value in zip(net.parameters(), mlp_weights(size), strict=True):
+            parameter.copy_(torch.from_numpy(value.T))
+    return net
+
+
+def mlp_training(net: nn.Module, data: tuple[str, int, int], fused: bool = False) -> Run:
+    """Steps of an MLP on the data of (size, rank, batch)."""
+    loss_fn = nn.CrossEntropyLoss() if data[0] == "small" else nn.MSELoss()
+    adam = torch.optim.Adam(net.parameters(), lr=LEARNING_RATE, fused=fused or None)
+    pool = cycle([(torch.from_numpy(x), torch.from_numpy(y)) for x, y in mlp_batches(*data)])
+
+    def step() -> None:
+        x, y = next(pool)
+        loss = loss_fn(net(x), y)
+        loss.backward()
+        adam.step()
+        adam.zero_grad()
+
+    return loop(step)
+
+
+def mlp(size: str, batch: int, fused: bool = False) -> Run:
+    return mlp_training(build_mlp(size), (size, 0, batch), fused)
+
+
+def mlp_dp(size: str, batch: int) -> Run:
+    net = nn.parallel.DistributedDataParallel(build_mlp(size))
+    return mlp_training(net, (size, dist.get_rank(), batch))
 
 
 def lerp(shape: list[int], dtype: str, weight: float) -> Run:

@@ -105,6 +105,10 @@ def test_times_are_shown_in_the_unit_that_suits(seconds, text):
     assert report.show(seconds) == text
 
 
+def test_other_units_are_shown_as_they_are():
+    assert report.show(537.6, "MB") == "538 MB"
+
+
 def test_worker_prepares_runs_and_drops(worker):
     worker.ask("prepare", case="c", workload="linear_net", args={})
     assert worker.ask("run", case="c", n=3) > 0
@@ -140,6 +144,15 @@ def test_contenders_take_turns(monkeypatch):
     assert slices == ["c/a", "c/b", "c/b", "c/a", "c/a", "c/b"]
 
 
+def test_a_contender_may_have_a_number_of_processes_of_its_own(monkeypatch):
+    asked = []
+    monkeypatch.setattr(runner.Workers, "get", lambda _, entry, *how: asked.append(how))
+    case = {"name": "c", "threads": 1, "processes": 2}
+    case["contenders"] = {"two": {"workload": "w"}, "alone": {"workload": "w", "processes": 1}}
+    assert runner.measure(case, runner.Workers({}), runner.Pace(1, 0.02, 0.0)) == []
+    assert asked == [(1, 2), (1, 1)]
+
+
 @pytest.mark.parametrize("name", CONFIGS)
 def test_configurations_name_what_exists(name):
     """Labels in `compare` are contenders, and every workload is defined for its framework."""
@@ -164,14 +177,21 @@ def test_many_cases_are_not_run_without_all_contenders(capsys):
     assert "needs minipaddle and torch: --peer" in capsys.readouterr().out
 
 
-def test_own_linear_net_learns_as_numpy_does():
+WORK = {
+    "linear_net_losses": {"steps": 20},
+    "mlp_losses": {"size": "small", "batch": 64, "steps": 20},
+}
+
+
+@pytest.mark.parametrize("workload", WORK)
+def test_own_nets_learn_as_those_in_numpy(workload):
     """The contenders do the same work: from equal weights and data the losses agree."""
     frameworks = {"numpy": sys.executable, "minipaddle": sys.executable}
     losses = []
     for framework, python in frameworks.items():
         started = Worker(python, framework, threads=1, processes=1)
         try:
-            losses.append(started.ask("call", workload="linear_net_losses", args={"steps": 20}))
+            losses.append(started.ask("call", workload=workload, args=WORK[workload]))
         finally:
             started.close()
     assert losses[0] == pytest.approx(losses[1], abs=1e-5)
@@ -184,8 +204,9 @@ def short(monkeypatch, tmp_path: Path, name: str) -> dict:
     config |= {"rounds": 3, "slice_ms": 0.5, "quick_rounds": 1}
     for case in config["cases"]:
         for entry in case["contenders"].values():
-            if "size" in (entry or {}).get("args", {}):
-                entry["args"]["size"] = 32
+            args = (entry or {}).get("args", {})
+            if "size" in args:
+                args["size"] = "small" if isinstance(args["size"], str) else 32
     monkeypatch.setattr(runner, "read_config", lambda _: config)
     monkeypatch.setattr(runner, "RESULTS", tmp_path)
     monkeypatch.delenv(runner.PEERS_VARIABLE, raising=False)
