@@ -48,7 +48,7 @@ ORDER = {
                         "softmax", "shape", "rearrange", "cumulative", "reduction", "statistics",
                         "update", "update_adam", "embedding", "random", "loss", "pointwise_loss",
                         "normalization", "indexing", "ordering", "linalg", "search"],
-    "ops.kernels.gpu": ["layout", "source", "launch", "elementwise", "copying", "arithmetic",
+    "ops.kernels.gpu": ["layout", "source", "compiled", "launch", "elementwise", "copying", "arithmetic",
                         "math", "comparison", "activation", "rectifier", "pointwise_loss",
                         "selection",
                         "fold_plan", "row_plan", "update_plan", "fold", "spread", "reduction",

@@ -1,4 +1,4 @@
-"""Compiling and launching: the only place that knows of grids, blocks and template arguments."""
+"""Functions of .cu files, applied element by element: grids, blocks and template arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import numpy as np
 
 from minipaddle.device.dtype import INTS, compute_dtype, is_float
 from minipaddle.ops.kernels.gpu import layout
-from minipaddle.ops.kernels.gpu.source import OPTIONS, source_text, type_name
+from minipaddle.ops.kernels.gpu.compiled import compiled, ndarray
+from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array
 
 FOLDER = Path(__file__).parent
@@ -22,18 +23,7 @@ _PACK_BYTES = 16  # what one access of a thread moves
 _LARGE = 2**18  # elements from which on an operand that runs across the result is laid anew first
 _MANY = 4096  # plans that are kept for one function
 
-ndarray = cupy.ndarray
-
-
-@functools.cache
-def compiled(path: Path, expression: str) -> Any:
-    """The kernel that ``expression``, a template with its arguments, names in the file ``path``.
-
-    It is compiled at first use, which takes some tenths of a second; CuPy keeps the result on disk
-    and finds it there in another process.
-    """
-    module = cupy.RawModule(code=source_text(path), options=OPTIONS, name_expressions=(expression,))
-    return module.get_function(expression)
+__all__ = ["FOLDER", "THREADS", "Elementwise", "compiled", "empty", "ndarray", "processors"]
 
 
 @functools.cache
@@ -109,35 +99,37 @@ class Elementwise:
         first = arrays[0]
         dtype = dtype or self.dtype or first.dtype
         shape = first.shape
+        bits = 0
         for a in arrays:
             if a.shape != shape or not a._c_contiguous:
                 return self._any_layout(arrays, operands, out, dtype)
+            bits |= a.data.ptr
         if out is None:
             out = ndarray(shape, dtype)
         elif out.shape != shape or not out._c_contiguous:
             return self._any_layout(arrays, operands, out, dtype)
-        return self._flat(out, operands, arrays)
+        whole = (bits | out.data.ptr) % _PACK_BYTES == 0
+        kinds = [a.dtype if a.__class__ is ndarray else None for a in operands]
+        return self._flat(out, operands, first, (whole, out.dtype, *kinds))
 
-    def _flat(self, out: Array, operands: tuple[Any, ...], arrays: list[Any]) -> Array:
+    def _flat(self, out: Array, operands: tuple[Any, ...], first: Array, key: Any) -> Array:
         n = out.size
         if n == 0:
             return out
-        whole = _is_aligned([out, *arrays])
-        key = (whole, out.dtype, *[_kind(a, n) for a in operands])
         found = self._kernels.get(key)
         if found is None:
-            found = self._kernels[key] = self._flat_kernel(out, operands, arrays[0], whole)
-        kernel, width = found
-        per_block = THREADS * _per_thread(width)
+            found = self._kernels[key] = self._flat_kernel(out, operands, first, key[0])
+        kernel, width, per_block = found
         kernel((-(-(n // width) // per_block) or 1,), (THREADS,), (n, out, *operands))
         return out
 
     def _flat_kernel(
         self, out: Array, operands: tuple[Any, ...], first: Array, whole: bool
-    ) -> tuple[Any, int]:
+    ) -> tuple[Any, int, int]:
         width = _widest(out.dtype, operands) if whole else 1
         singles = [a.__class__ is ndarray and a.size == 1 != out.size for a in operands]
-        return self._compile(f"flat<F, Out, {width}", out.dtype, operands, first, singles), width
+        kernel = self._compile(f"flat<F, Out, {width}", out.dtype, operands, first, singles)
+        return kernel, width, THREADS * _per_thread(width)
 
     def _any_layout(
         self, arrays: list[Any], operands: tuple[Any, ...], out: Array | None, dtype: Any
@@ -164,7 +156,10 @@ class Elementwise:
         if out is None:
             out = ndarray(plan.shape, dtype)
         if plan.kernel is None:
-            return self._flat(out, operands, arrays)
+            kinds = [_kind(a, out.size) for a in operands]
+            return self._flat(
+                out, operands, arrays[0], (_is_aligned([out, *arrays]), out.dtype, *kinds)
+            )
         plan.kernel(plan.grid, plan.block, (*plan.lead, out, *operands))
         return out
 

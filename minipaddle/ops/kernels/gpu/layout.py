@@ -19,6 +19,21 @@ Walk = tuple[tuple[int, ...], list[tuple[int, ...]]]
 _SHORT = 16
 
 
+class Struct:
+    """Numbers that a kernel takes by value, as one struct.
+
+    Attributes:
+        fields: The numbers, as they lie in it.
+        address: Where they begin.
+    """
+
+    __slots__ = ("address", "fields")
+
+    def __init__(self, fields: np.ndarray) -> None:
+        self.fields = np.ascontiguousarray(fields)
+        self.address = int(self.fields.ctypes.data)
+
+
 def collapsed(shape: tuple[int, ...], steps: Sequence[tuple[int, ...]]) -> Walk:
     """Joins neighbouring axes that every array walks along as if they were one.
 
@@ -77,7 +92,7 @@ def walk(shape: tuple[int, ...], lies: Sequence[Lie | None]) -> Walk:
     return collapsed(tuple(shape[i] for i in order), [tuple(s[i] for i in order) for s in steps])
 
 
-def packed(lengths: tuple[int, ...], steps: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, bool]:
+def packed(lengths: tuple[int, ...], steps: Sequence[tuple[int, ...]]) -> tuple[Struct, bool]:
     """What ``Geometry`` in elementwise.cuh holds, and whether 32 bits are enough for its indices.
 
     Raises:
@@ -97,11 +112,11 @@ def packed(lengths: tuple[int, ...], steps: Sequence[tuple[int, ...]]) -> tuple[
     reach = max(sum((n - 1) * abs(s) for n, s in zip(lengths, w, strict=True)) for w in steps)
     forward = all(s >= 0 for step in steps for s in step)
     small = forward and max(reach, math.prod(lengths)) < 2**31
-    return fields.view(f"V{fields.nbytes}").reshape(()), small
+    return Struct(fields), small
 
 
 @functools.lru_cache(maxsize=4096)
-def geometry(shape: tuple[int, ...], lies: tuple[Lie | None, ...]) -> tuple[np.ndarray, bool]:
+def geometry(shape: tuple[int, ...], lies: tuple[Lie | None, ...]) -> tuple[Struct, bool]:
     """``packed`` of ``walk``."""
     return packed(*walk(shape, lies))
 

@@ -23,7 +23,7 @@ from minipaddle.ops.kernels.gpu.launch import (
     ndarray,
     processors,
 )
-from minipaddle.ops.kernels.gpu.layout import collapsed, packed, steps_of
+from minipaddle.ops.kernels.gpu.layout import Struct, collapsed, packed, steps_of
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel
 
@@ -86,7 +86,7 @@ class Part(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Everything about one launch but the arrays."""
+    """Everything about one launch but the arrays; ``sums`` says whether a part is to be summed."""
 
     kernel: Any
     grid: int
@@ -94,6 +94,7 @@ class Plan(NamedTuple):
     task: Any
     geometry: Any
     parts: tuple[Part, Part, Part]
+    sums: bool
 
 
 class Layout(NamedTuple):
@@ -163,10 +164,10 @@ def _deep(packs: int) -> int:
 @functools.lru_cache(maxsize=1024)
 def _plan(
     dtype: Any,
-    weight: Any,
+    by_number: bool,
     shape: Shape,
     shapes: tuple[Shape, Shape, Shape],
-    strides: tuple[Shape, Shape, Shape],
+    strides: tuple[Shape, ...],
     wanted: tuple[bool, ...],
     aligned: bool,
 ) -> Plan:
@@ -190,16 +191,16 @@ def _plan(
     task = np.array([n, suffix, height, chunks, tiles], np.int64)
     where = (tuple(outer[: len(outer) - count]), chunks, tiles, n)
     parts = [_part(mode, mask, where) for mode, mask in zip(modes, layout.masks, strict=True)]
-    arguments = (
-        f"{width}, {deep}, {str(long).lower()}, {_template(dtype, weight, by_column, modes)}"
-    )
+    told = _template(dtype, by_number, by_column, modes)
+    arguments = f"{width}, {deep}, {str(long).lower()}, {told}"
     return Plan(
         compiled(_FILE, f"lerp_grad<{type_name(dtype)}, {arguments}>"),
         rows // suffix * chunks * tiles,
         (along, tall),
-        task.view(f"V{task.nbytes}").reshape(()),
+        Struct(task),
         packed(tuple(outer), [step[:-1] for step in layout.steps])[0],
         (parts[0], parts[1], parts[2]),
+        any(part.mode > WHOLE for part in parts),
     )
 
 
@@ -222,11 +223,11 @@ def _width(layout: Layout, by_column: list[bool], modes: list[int], dtype: Any) 
     return width if n % width == 0 and all(s % width == 0 for s in steps) else 1
 
 
-def _template(dtype: Any, weight: Any, by_column: list[bool], modes: list[int]) -> str:
+def _template(dtype: Any, by_number: bool, by_column: list[bool], modes: list[int]) -> str:
     """What lerp_grad's template is told of operands and gradients."""
     read = [("ELEMENTS" if c else "ROW") if modes[2] else "NOTHING" for c in by_column[1:]]
     held = f"{'ElementWeight' if by_column[0] else 'RowWeight'}<{type_name(dtype)}>"
-    if weight is None:
+    if by_number:
         held = f"NumberWeight<{type_name(compute_dtype(dtype))}>"
     return ", ".join([*read, *[_MODES[mode] for mode in modes], held])
 
@@ -265,7 +266,8 @@ def lerp_grad(
     into: Any,
 ) -> list[Array | None]:
     shape, dtype = out_grad.shape, out_grad.dtype
-    shapes = (x_shape, y_shape, getattr(weight, "shape", ()))
+    w = weight if weight.__class__ is ndarray else None
+    shapes = (x_shape, y_shape, () if w is None else w.shape)
     outs = [_result(into, i, shapes[i], dtype) if wanted[i] else None for i in range(3)]
     if not out_grad.size:
         for out in outs:
@@ -273,19 +275,20 @@ def lerp_grad(
                 out.fill(0)
         return outs
     g = out_grad if out_grad._c_contiguous else out_grad.copy(order="C")
-    w = weight if weight.__class__ is ndarray else None
-    read = [_readable(a, shape) if wanted[2] else None for a in (x, y)]
-    operands = (_readable(w, shape), *read)
-    strides = tuple(_walk(shape, a) for a in operands)
-    aligned = all(a is None or a.data.ptr % 16 == 0 for a in (g, *operands, *outs))
-    plan = _plan(dtype, w if w is None else True, shape, shapes, strides, wanted, aligned)
-    targets = [_target(part, out, g) for part, out in zip(plan.parts, outs, strict=True)]
-    number = float(weight) if w is None else operands[0]
-    arguments = (plan.task, plan.geometry, g, number, *read, *targets)
-    plan.kernel((plan.grid,), plan.block, arguments)
-    for part, out, target in zip(plan.parts, outs, targets, strict=True):
-        if part.mode > WHOLE:
-            _add_partials(part, target, out)
+    held = _readable(w, shape)
+    read = (_readable(x, shape), _readable(y, shape)) if wanted[2] else (None, None)
+    strides = (_walk(shape, held), _walk(shape, read[0]), _walk(shape, read[1]))
+    aligned = _aligned((g, held, *read, *outs))
+    plan = _plan(dtype, w is None, shape, shapes, strides, wanted, aligned)
+    targets = outs
+    if plan.sums:
+        targets = [_target(part, out, g) for part, out in zip(plan.parts, outs, strict=True)]
+    number = float(weight) if w is None else held
+    plan.kernel((plan.grid,), plan.block, (plan.task, plan.geometry, g, number, *read, *targets))
+    if plan.sums:
+        for part, out, target in zip(plan.parts, outs, targets, strict=True):
+            if part.mode > WHOLE:
+                _add_partials(part, target, out)
     return outs
 
 
@@ -300,6 +303,14 @@ def _readable(array: Array | None, shape: Shape) -> Array | None:
         return array
     steps = [s for s, n in zip(_walk(shape, array), shape, strict=True) if n != 1]
     return array if not steps or steps[-1] in (0, 1) else array.copy(order="C")
+
+
+def _aligned(arrays: Sequence[Array | None]) -> bool:
+    bits = 0
+    for a in arrays:
+        if a is not None:
+            bits |= a.data.ptr
+    return bits % 16 == 0
 
 
 def _walk(shape: Shape, array: Array | None) -> Shape:

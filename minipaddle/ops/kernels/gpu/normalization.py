@@ -109,7 +109,7 @@ def _gradients(
     partial: Any = empty((sum(sums), blocks, n), wide) if shared else 0
     run = _compiled("norm_rows_grad", x.dtype, way, not isinstance(mean, int))
     if shared > _SHARED:
-        run.max_dynamic_shared_size_bytes = _MOST_SHARED
+        run.allow_shared(_MOST_SHARED)
     arrays = (x, g, scale, mean, rstd, x_grad, partial)
     given = (rows, n, *arrays, (sums[0] + 2 * sums[1]) if shared else 0)
     run((blocks,), (way.threads,), given, shared_mem=shared)
