@@ -185,7 +185,7 @@ def multinomial(
     x: Array, generator: Generator, num_samples: int = 1, replacement: bool = False
 ) -> Array:
     weights = np.atleast_2d(x).astype(np.float64)
-    _check_weights(x, weights, num_samples, replacement)
+    check_weights(x, weights, num_samples, replacement)
     if replacement:
         # Where a number in [0, total) falls among the running sums; a weight of 0 has no room.
         sums = np.cumsum(weights, -1)
@@ -203,7 +203,7 @@ def multinomial(
     return np.ascontiguousarray(drawn.reshape(*x.shape[:-1], num_samples))
 
 
-def _check_weights(x: Array, weights: Array, num_samples: int, replacement: bool) -> None:
+def check_weights(x: Array, weights: Array, num_samples: int, replacement: bool) -> None:
     if x.ndim not in (1, 2):
         raise ValueError(f"x must have 1 or 2 axes; got shape {list(x.shape)}")
     if num_samples < 1:
