@@ -140,11 +140,30 @@ def _standard_gamma(bits: np.random.Generator, x: Array) -> Array:
     return bits.standard_gamma(x, dtype=x.dtype)
 
 
-def _by_element(name: str, draw: Callable[[Any, Array], Array], limit: float, words: str) -> None:
-    """Registers ``draw(bits, x)``, one number for each x in [0, limit]."""
+# Of an op that draws one number for each x, the largest x that it takes, and what that is.
+_LIMITS = {
+    "bernoulli": (1.0, "probabilities from 0 to 1"),
+    "poisson": (1e18, "rates from 0 to 1e18"),  # NumPy draws int64
+    "standard_gamma": (math.inf, "shape parameters, not negative"),
+}
+
+
+def check_parameters(name: str, x: Array) -> None:
+    """Refuses what has no distribution of the op ``name``."""
+    _check_range("x", x, *_LIMITS[name])
+
+
+def check_trials(count: Array, prob: Array) -> None:
+    """Refuses what has no binomial distribution."""
+    _check_range("count", count, math.inf, "numbers of trials, not negative")
+    _check_range("prob", prob, 1.0, "probabilities from 0 to 1")
+
+
+def _by_element(name: str, draw: Callable[[Any, Array], Array]) -> None:
+    """Registers ``draw(bits, x)``, one number for each x."""
 
     def compute(x: Array, generator: Generator) -> Array:
-        _check_range("x", x, limit, words)
+        check_parameters(name, x)
         parameters = np.ravel(x)
 
         def fill(bits: np.random.Generator, part: Array, where: slice) -> None:
@@ -162,15 +181,14 @@ def _check_range(name: str, x: Array, limit: float, words: str) -> None:
         raise ValueError(f"{name} must hold {words}; got {wrong[0]}")
 
 
-_by_element("bernoulli", _bernoulli, 1.0, "probabilities from 0 to 1")
-_by_element("poisson", _poisson, 1e18, "rates from 0 to 1e18")  # NumPy draws int64
-_by_element("standard_gamma", _standard_gamma, math.inf, "shape parameters, not negative")
+_by_element("bernoulli", _bernoulli)
+_by_element("poisson", _poisson)
+_by_element("standard_gamma", _standard_gamma)
 
 
 @kernel("binomial", "cpu")
 def binomial(count: Array, prob: Array, generator: Generator) -> Array:
-    _check_range("count", count, math.inf, "numbers of trials, not negative")
-    _check_range("prob", prob, 1.0, "probabilities from 0 to 1")
+    check_trials(count, prob)
     shape = np.broadcast_shapes(count.shape, prob.shape)
     counts, chances = (np.broadcast_to(a, shape).reshape(-1) for a in (count, prob))
 

@@ -96,13 +96,14 @@ __global__ void __launch_bounds__(256) dropout(i64 n, u64 key, u64 limit, double
   }
 }
 
-template <class T> __global__ void __launch_bounds__(256) bernoulli(i64 n, u64 key, const T* x, T* out) {
+template <class T> __global__ void __launch_bounds__(256) bernoulli(i64 n, u64 key, const T* x, T* out, int* wrong) {
   i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
   typedef computed<T> C;
   const int N = Unit<C>::PER_BLOCK;
   C p = widen(x[i]), drawn = Unit<C>::from(philox(key, i / N), static_cast<int>(i % N));
-  out[i] = narrow<T>(p >= 0 && p <= 1 ? C(drawn < p) : C(not_a_number()));
+  if (!(p >= 0 && p <= 1)) *wrong = 1;  // whoever writes there writes the same
+  out[i] = narrow<T>(C(drawn < p));
 }
 
 // The logarithm of k!, less Stirling's formula for it.
@@ -197,17 +198,21 @@ struct Gamma {
   static __device__ double draw(Stream& stream, double shape) { return shape >= 0 ? draw_gamma(stream, shape) : not_a_number(); }
 };
 
-template <class T, class F> __global__ void __launch_bounds__(256) by_element(i64 n, u64 key, const T* x, T* out) {
+template <class T, class F> __global__ void __launch_bounds__(256) by_element(i64 n, u64 key, const T* x, T* out, int* wrong) {
   i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
   Stream stream(key, i);
-  out[i] = narrow<T>(static_cast<computed<T>>(F::draw(stream, static_cast<double>(widen(x[i])))));
+  double drawn = F::draw(stream, static_cast<double>(widen(x[i])));
+  if (isnan(drawn)) *wrong = 1;
+  out[i] = narrow<T>(static_cast<computed<T>>(drawn));
 }
 
-template <class T> __global__ void __launch_bounds__(256) binomial(i64 n, u64 key, const i64* count, const T* prob, i64* out) {
+template <class T> __global__ void __launch_bounds__(256) binomial(i64 n, u64 key, const i64* count, const T* prob, i64* out, int* wrong) {
   i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
   double trials = static_cast<double>(count[i]), p = static_cast<double>(widen(prob[i]));
   Stream stream(key, i);
-  out[i] = trials >= 0 && p >= 0 && p <= 1 ? static_cast<i64>(draw_binomial(stream, trials, p)) : -1;
+  bool fine = trials >= 0 && p >= 0 && p <= 1;
+  if (!fine) *wrong = 1;
+  out[i] = fine ? static_cast<i64>(draw_binomial(stream, trials, p)) : -1;
 }

@@ -1,8 +1,8 @@
 """Random numbers: the generator gives a call its key, and element i what the key makes of i.
 
 Philox (random.cuh) makes the bits, so that they depend neither on the GPU nor on how the work is
-cut. Parameters that have no distribution, such as a negative rate, are not refused, because the
-host would have to wait for them: they give NaN, or -1 where ints are drawn.
+cut. Parameters that have no distribution, such as a negative rate, are refused; the host waits for
+the GPU to find out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import cupy
 import numpy as np
 
 from minipaddle.device.generator import Generator
-from minipaddle.ops.kernels.cpu.random import check_weights
+from minipaddle.ops.kernels.cpu.random import check_parameters, check_trials, check_weights
 from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
 from minipaddle.ops.kernels.gpu.positions import widened
@@ -24,7 +24,8 @@ from minipaddle.ops.kernels.gpu.selection import mask_scale
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel
 
-_FLOAT64, _INT64, _BOOL = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_)
+_INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
+_FLOAT64, _BOOL = np.dtype(np.float64), np.dtype(np.bool_)
 _BLOCK = 4  # numbers of 32 bits that Philox makes at a time
 _LARGEST = np.finfo(np.float64).max
 
@@ -118,9 +119,11 @@ def _by_element(name: str, function: str, argument: str = "") -> None:
         x = contiguous(x)
         out = empty(x.shape, x.dtype)
         if out.size:
-            run = _kernel(function, x.dtype, argument)
-            given = (out.size, _key(generator), x, out)
+            run, wrong = _kernel(function, x.dtype, argument), cupy.zeros((1,), _INT32)
+            given = (out.size, _key(generator), x, out, wrong)
             run((-(-out.size // THREADS),), (THREADS,), given)
+            if wrong.get()[0]:
+                check_parameters(name, x.get())
         return out
 
     kernel(name, "gpu")(compute)
@@ -138,8 +141,11 @@ def binomial(count: Array, prob: Array, generator: Generator) -> Array:
     prob = contiguous(cupy.broadcast_to(prob, shape))
     out = empty(shape, _INT64)
     if out.size:
-        given = (out.size, _key(generator), count, prob, out)
+        wrong = cupy.zeros((1,), _INT32)
+        given = (out.size, _key(generator), count, prob, out, wrong)
         _kernel("binomial", prob.dtype)((-(-out.size // THREADS),), (THREADS,), given)
+        if wrong.get()[0]:
+            check_trials(count.get(), prob.get())
     return out
 
 
