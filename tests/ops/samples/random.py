@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from minipaddle.device.backend import get_place
+from minipaddle.device.backend import current_place
 from minipaddle.device.dtype import as_dtype
 from minipaddle.device.generator import Generator
 from minipaddle.ops.op import namespace
@@ -90,15 +90,16 @@ def _dropped(found, x, p, axis=None, scale=1.0):
 
 
 @functools.cache
-def _kept(shape, p, axis):
+def _kept(place, shape, p, axis):
     """What the op keeps of ones: elements do not decide whether they are dropped."""
-    place = get_place("cpu")
     run, generator = namespace(place).dropout, Generator(RANDOM_SEED)
-    return run(np.ones(shape), generator, p, axis, 1.0)[0] != 0
+    ones = place.backend.from_host(np.ones(shape), place.index)
+    return place.backend.to_host(run(ones, generator, p, axis, 1.0)[0]) != 0
 
 
 def _dropout(x, p=0.5, axis=None, scale=1.0):
-    return np.where(_kept(x.shape, p, axis), x * x.dtype.type(scale), 0)
+    kept = _kept(current_place(), x.shape, p, axis)  # each kind of device draws in its own way
+    return np.where(kept, x * x.dtype.type(scale), 0)
 
 
 def _dropouts():

@@ -138,10 +138,12 @@ def flat_index_along(index: Array, shape: tuple[int, ...], axis: int) -> Array:
             before = before + line.reshape(count, *[1] * (index.ndim - i - 1))
 
     def fill(out: Array, part: Array, start: Array) -> None:
-        if _below(part, length, axis):
+        negative = _below(part, length, axis)
+        part = part.astype(np.int64, copy=False)  # its own type may not hold what follows
+        if negative:
             part = np.where(part < 0, part + length, part)
         if steps[axis] != 1:
-            part = np.multiply(part, steps[axis], out=out, casting="same_kind")
+            part = np.multiply(part, steps[axis], out=out)
         np.add(part, start, out=out)
 
     return blockwise(fill, (index, before), np.int64)

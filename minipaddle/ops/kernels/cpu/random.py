@@ -140,11 +140,30 @@ def _standard_gamma(bits: np.random.Generator, x: Array) -> Array:
     return bits.standard_gamma(x, dtype=x.dtype)
 
 
-def _by_element(name: str, draw: Callable[[Any, Array], Array], limit: float, words: str) -> None:
-    """Registers ``draw(bits, x)``, one number for each x in [0, limit]."""
+# Of an op that draws one number for each x, the largest x that it takes, and what that is.
+_LIMITS = {
+    "bernoulli": (1.0, "probabilities from 0 to 1"),
+    "poisson": (1e18, "rates from 0 to 1e18"),  # NumPy draws int64
+    "standard_gamma": (math.inf, "shape parameters, not negative"),
+}
+
+
+def check_parameters(name: str, x: Array) -> None:
+    """Refuses what has no distribution of the op ``name``."""
+    _check_range("x", x, *_LIMITS[name])
+
+
+def check_trials(count: Array, prob: Array) -> None:
+    """Refuses what has no binomial distribution."""
+    _check_range("count", count, math.inf, "numbers of trials, not negative")
+    _check_range("prob", prob, 1.0, "probabilities from 0 to 1")
+
+
+def _by_element(name: str, draw: Callable[[Any, Array], Array]) -> None:
+    """Registers ``draw(bits, x)``, one number for each x."""
 
     def compute(x: Array, generator: Generator) -> Array:
-        _check_range("x", x, limit, words)
+        check_parameters(name, x)
         parameters = np.ravel(x)
 
         def fill(bits: np.random.Generator, part: Array, where: slice) -> None:
@@ -162,15 +181,14 @@ def _check_range(name: str, x: Array, limit: float, words: str) -> None:
         raise ValueError(f"{name} must hold {words}; got {wrong[0]}")
 
 
-_by_element("bernoulli", _bernoulli, 1.0, "probabilities from 0 to 1")
-_by_element("poisson", _poisson, 1e18, "rates from 0 to 1e18")  # NumPy draws int64
-_by_element("standard_gamma", _standard_gamma, math.inf, "shape parameters, not negative")
+_by_element("bernoulli", _bernoulli)
+_by_element("poisson", _poisson)
+_by_element("standard_gamma", _standard_gamma)
 
 
 @kernel("binomial", "cpu")
 def binomial(count: Array, prob: Array, generator: Generator) -> Array:
-    _check_range("count", count, math.inf, "numbers of trials, not negative")
-    _check_range("prob", prob, 1.0, "probabilities from 0 to 1")
+    check_trials(count, prob)
     shape = np.broadcast_shapes(count.shape, prob.shape)
     counts, chances = (np.broadcast_to(a, shape).reshape(-1) for a in (count, prob))
 
@@ -185,7 +203,7 @@ def multinomial(
     x: Array, generator: Generator, num_samples: int = 1, replacement: bool = False
 ) -> Array:
     weights = np.atleast_2d(x).astype(np.float64)
-    _check_weights(x, weights, num_samples, replacement)
+    check_weights(x, weights, num_samples, replacement)
     if replacement:
         # Where a number in [0, total) falls among the running sums; a weight of 0 has no room.
         sums = np.cumsum(weights, -1)
@@ -203,7 +221,7 @@ def multinomial(
     return np.ascontiguousarray(drawn.reshape(*x.shape[:-1], num_samples))
 
 
-def _check_weights(x: Array, weights: Array, num_samples: int, replacement: bool) -> None:
+def check_weights(x: Array, weights: Array, num_samples: int, replacement: bool) -> None:
     if x.ndim not in (1, 2):
         raise ValueError(f"x must have 1 or 2 axes; got shape {list(x.shape)}")
     if num_samples < 1:

@@ -45,7 +45,7 @@ def tile(x: Array, repeat_times: tuple[int, ...]) -> Array:
     return copied(repeated).reshape([count * length for count, length in pairs])
 
 
-def _counts(repeats: tuple[int, ...], length: int) -> Array:
+def repeat_counts(repeats: tuple[int, ...], length: int) -> Array:
     """How often each of ``length`` elements is repeated."""
     if len(repeats) not in (1, length) or min(repeats, default=-1) < 0:
         raise ValueError(
@@ -60,7 +60,7 @@ def repeat_interleave(x: Array, repeats: tuple[int, ...], axis: Any = None) -> A
     if axis is None:
         x, axis = x.reshape(-1), 0
     axis = normal_axis(axis, x.ndim)
-    return np.repeat(x, _counts(repeats, x.shape[axis]), axis)
+    return np.repeat(x, repeat_counts(repeats, x.shape[axis]), axis)
 
 
 @kernel("sum_repeats", "cpu")
@@ -71,7 +71,7 @@ def sum_repeats(
     if axis is None:
         x, axis = x.reshape(-1), 0
     wide = widened(x)
-    counts, axis = _counts(repeats, length), normal_axis(axis, x.ndim)
+    counts, axis = repeat_counts(repeats, length), normal_axis(axis, x.ndim)
     add = _add_groups if len(repeats) == 1 else _add_runs
     return add(wide, counts, axis).reshape(shape).astype(x.dtype, copy=False)
 

@@ -27,12 +27,25 @@ def cast(x: Array, dtype: Any) -> Array:
 
 @kernel("copy_", "gpu")
 def copy_(x: Array, y: Any) -> None:
-    y = apart(x, y)
-    if y.__class__ is ndarray and y.ndim > x.ndim:
-        y = y.reshape(y.shape[y.ndim - x.ndim :])  # NumPy leaves out leading axes of length 1
-    if y.__class__ is ndarray and y.shape != x.shape:
-        y = cupy.broadcast_to(y, x.shape)
+    if y.__class__ is ndarray:
+        y = spread(apart(x, y), x.shape)
     _copy(y, out=x)
+
+
+def spread(y: Array, shape: tuple[int, ...]) -> Array:
+    """``y`` broadcast to ``shape``; as for NumPy, leading axes of length 1 are left out."""
+    if y.shape == shape:
+        return y
+    extra = max(0, y.ndim - len(shape))
+    try:
+        if y.shape[:extra] != (1,) * extra:
+            raise ValueError
+        return cupy.broadcast_to(y.reshape(y.shape[extra:]), shape)
+    except ValueError:
+        given, here = [str(a).replace(" ", "") for a in (y.shape, shape)]  # as NumPy does
+        raise ValueError(
+            f"could not broadcast input array from shape {given} into shape {here}"
+        ) from None
 
 
 @kernel("full", "gpu")

@@ -1,40 +1,144 @@
-"""Matrix products through cuBLAS, and diagonals. Half types are summed in float32."""
+"""Matrix products by cuBLAS, and diagonals.
+
+Half types are multiplied and summed in float32 and rounded once. Products in float32 are exact to
+float32 unless FLAGS_allow_tf32_cublas lets tensor cores round operands to 10 bits.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
+import threading
 from typing import Any
 
 import cupy
 import numpy as np
+from cupy.cuda.device import get_cublas_handle
+from cupy_backends.cuda import libs  # libs.cublas is loaded when it is first used
 
-from minipaddle.device.dtype import FLOAT32, is_half
-from minipaddle.ops.kernels.cpu import linalg as host
+from minipaddle.device.dtype import FLOATS, compute_dtype
+from minipaddle.device.flags import define_effect
+from minipaddle.ops.kernels.cpu.linalg import check_diagonal, refuse_product
+from minipaddle.ops.kernels.gpu.axis_plan import Batch, matrices, one_step
 from minipaddle.ops.kernels.gpu.elementwise import home
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.reduction import sum as sum_of
+from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel
 
+Into = Any
 
-def _product(x: Array, y: Array, into: Array | None = None) -> Array:
-    """``x @ y`` for arrays of rank two and more."""
-    if not x.size or not y.size:
-        out = cupy.zeros(
-            (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1]), x.dtype
-        )
-        if x.shape[-1] != y.shape[-2]:
-            raise ValueError
-        if into is None:
-            return out
-        into[...] = out
-        return into
-    if is_half(x.dtype) and x.dtype.kind != "f":  # CuPy knows bfloat16 for some shapes only
-        out = cupy.matmul(x.astype(FLOAT32), y.astype(FLOAT32)).astype(x.dtype)
-        if into is None:
-            return out
-        into[...] = out
-        return into
-    if into is None:
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+# Of a float type its number in cuBLAS and that of what it is computed in (library_types.h and
+# cublas_api.h of CUDA), and where the numbers 0 and 1 of the latter stand.
+_SCALARS = {dtype: np.array([0, 1], dtype) for dtype in (_FLOAT32, _FLOAT64)}
+_ADDRESSES = {d: (a.ctypes.data, a.ctypes.data + d.itemsize) for d, a in _SCALARS.items()}
+_TYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 14}
+_COMPUTED = {_FLOAT32: 68, _FLOAT64: 70}
+_DIRECT = {_FLOAT32: "sgemm", _FLOAT64: "dgemm"}
+_ANY_ALGORITHM = -1
+
+# Math modes of cuBLAS: never reduced in a half type, and TF32 where it is allowed.
+_EXACT, _TF32 = 16, 16 + 3
+_mode = [_EXACT]
+
+
+class _Modes(threading.local):
+    """The modes that a thread has set on its handles, which end with it."""
+
+    def __init__(self) -> None:
+        self.of: dict[int, int] = {}
+
+
+_modes = _Modes()
+
+
+def _allow_tf32(allowed: Any) -> None:
+    _mode[0] = _TF32 if allowed else _EXACT
+
+
+define_effect("FLAGS_allow_tf32_cublas", _allow_tf32)
+
+
+def _handle() -> int:
+    """The handle of this thread and device, in the math mode that is wanted."""
+    handle: int = get_cublas_handle()
+    if _modes.of.get(handle) != _mode[0]:
+        libs.cublas.setMathMode(handle, _mode[0])
+        _modes.of[handle] = _mode[0]
+    return handle
+
+
+def _multiply(x: Array, y: Array, out: Array, ways: tuple[Batch, Batch], add: bool) -> None:
+    """Writes ``x @ y`` to ``out``, or adds it there; ``ways`` is how x and y lie."""
+    dtype = out.dtype
+    wide = compute_dtype(dtype)
+    zero, one = _ADDRESSES[wide]
+    a, b = ways
+    (m, k), n = x.shape[-2:], y.shape[-1]
+    # The other way round: see axis_plan.
+    start = (_handle(), int(b.transposed), int(a.transposed), n, m, k, one)
+    left, right, to, beta = x.data.ptr, y.data.ptr, out.data.ptr, one if add else zero
+    if out.ndim == 2 and dtype in _DIRECT:
+        run = getattr(libs.cublas, _DIRECT[dtype])
+        run(*start, right, b.lead, left, a.lead, beta, to, n)
+        return
+    kind, end = _TYPES[dtype.name], (_COMPUTED[wide], _ANY_ALGORITHM)
+    if out.ndim == 2:
+        given = (right, kind, b.lead, left, kind, a.lead, beta, to, kind, n)
+        libs.cublas.gemmEx(*start, *given, *end)
+        return
+    operands = (right, kind, b.lead, b.step, left, kind, a.lead, a.step)
+    result = (to, kind, n, m * n, math.prod(out.shape[:-2]))
+    libs.cublas.gemmStridedBatchedEx(*start, *operands, beta, *result, *end)
+
+
+def _product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Array:
+    """``x @ y`` for arrays of rank two and more, those of floats into ``out`` if that is given.
+
+    Args:
+        x: Array of shape [..., m, k].
+        y: Array of shape [..., k, n], of x's dtype.
+        out: Array without gaps of the result's shape.
+        add: The product is added to what ``out`` holds.
+
+    Raises:
+        ValueError: The shapes have no product.
+    """
+    if x.shape[-1] != y.shape[-2]:
+        raise ValueError
+    batch = x.shape[:-2]
+    if batch != y.shape[:-2]:
+        batch = np.broadcast_shapes(batch, y.shape[:-2])
+    if out is None:
+        out = empty((*batch, x.shape[-2], y.shape[-1]), x.dtype)
+    if not out.size:
+        return out
+    if not x.shape[-1]:
+        if not add:
+            out.fill(0)
+        return out
+    if x.dtype not in FLOATS:
         return cupy.matmul(x, y)
-    return cupy.matmul(x, y, out=into)
+    x, a = _as_matrices(x, batch)
+    y, b = _as_matrices(y, batch)
+    _multiply(x, y, out, (a, b), add)
+    return out
+
+
+def _as_matrices(x: Array, batch: tuple[int, ...]) -> tuple[Array, Batch]:
+    """``x``, or a copy that cuBLAS can take, and how its matrices lie."""
+    found = matrices(x.shape, x.strides, x.itemsize, batch)
+    if found is None and not x._c_contiguous:
+        x = contiguous(x)
+        found = matrices(x.shape, x.strides, x.itemsize, batch)
+    if found is None:  # broadcast along some of several axes
+        x = cupy.broadcast_to(x, (*batch, *x.shape[-2:])).copy()
+        found = matrices(x.shape, x.strides, x.itemsize, batch)
+    assert found is not None
+    return x, found
 
 
 @kernel("matmul", "gpu")
@@ -43,49 +147,67 @@ def matmul(x: Array, y: Array, transpose_x: bool = False, transpose_y: bool = Fa
         x = x.swapaxes(-1, -2)
     if transpose_y and y.ndim > 1:
         y = y.swapaxes(-1, -2)
-    if not _fits(x, y):
-        host.refuse_product(x, y)
+    try:
+        if x.ndim == 2 == y.ndim:
+            return _product(x, y)
+        return _product_of_ranks(x, y)
+    except ValueError:
+        refuse_product(x, y)
+
+
+def _product_of_ranks(x: Array, y: Array) -> Array:
+    """The product where not both are matrices."""
+    if x.ndim == 0 or y.ndim == 0:
+        raise ValueError
     rows, columns = x.ndim == 1, y.ndim == 1
     a, b = x[None, :] if rows else x, y[:, None] if columns else y
-    if a.ndim > 2 == b.ndim and a._c_contiguous:  # one large product, not many small ones
-        out = _product(_rows(a), b).reshape(*a.shape[:-1], b.shape[-1])
+    # One large product, not many small ones.
+    if a.ndim > 2 == b.ndim and one_step(a.shape[:-1], a.strides[:-1]) is not None:
+        out = _product(_rows(a), b).reshape((*a.shape[:-1], b.shape[-1]))
     else:
         out = _product(a, b)
+    shape = out.shape
     if rows:
-        out = out.squeeze(-2)
-    return out.squeeze(-1) if columns else out
-
-
-def _fits(x: Array, y: Array) -> bool:
-    if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[-2:][0]:
-        return False
-    try:
-        np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    except ValueError:
-        return False
-    return True
+        shape = (*shape[:-2], shape[-1])
+    return out.reshape(shape[:-1] if columns else shape)
 
 
 def _rows(x: Array) -> Array:
-    return x if x.ndim == 2 else x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+    """``x`` as a matrix."""
+    return x if x.ndim == 2 else x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
+
+
+@functools.cache
+def _fill(dtype: Any, width: int) -> Any:
+    return compiled(FOLDER / "linalg.cu", f"fill_rows<{type_name(dtype)}, {width}>")
+
+
+def _fill_rows(out: Array, row: Array) -> None:
+    """Makes every row of the matrix ``out`` equal to ``row``."""
+    width, row = PACK_BYTES // out.itemsize, contiguous(row)
+    if row.size % width or row.data.ptr % PACK_BYTES or out.data.ptr % PACK_BYTES:
+        width = 1
+    n = out.size // width
+    given = (n, row.size // width, row, out)
+    _fill(out.dtype, width)((-(-n // THREADS),), (THREADS,), given)
 
 
 @kernel("linear", "gpu")
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
-    if is_half(x.dtype) and bias is not None:  # the bias joins before the only rounding
-        wide = [a.astype(FLOAT32) for a in (x, weight, bias)]
-        return linear(*wide).astype(x.dtype)
-    if weight.ndim != 2 or x.ndim < 1 or x.shape[-1] != weight.shape[0]:
+    if weight.ndim != 2 or not x.ndim or x.shape[-1] != weight.shape[0]:
         raise ValueError(
             "x must have shape [..., in] and weight [in, out], with the same number of features in"
         )
-    wide_out = weight.shape[1]
-    out = _product(_rows(x), weight)
-    if bias is not None:
-        if bias.shape != (wide_out,):
-            raise ValueError(f"bias must have one element a feature out, shape [{wide_out}]")
-        cupy.add(out, bias, out=out)
-    return out if x.ndim == 2 else out.reshape(*x.shape[:-1], wide_out)
+    wide = weight.shape[1]
+    if bias is not None and bias.shape != (wide,):
+        raise ValueError(f"bias must have one element a feature out, shape [{wide}]")
+    rows = _rows(x)
+    out = empty((rows.shape[0], wide), x.dtype)
+    # The bias is there before the product is added to it, and joins before the only rounding.
+    if bias is not None and out.size:
+        _fill_rows(out, bias)
+    _product(rows, weight, out, bias is not None)
+    return out if x.ndim == 2 else out.reshape((*x.shape[:-1], wide))
 
 
 @kernel("linear_grad", "gpu")
@@ -94,32 +216,29 @@ def linear_grad(
     weight: Array | None,
     out_grad: Array,
     wanted: tuple[bool, ...],
-    into: Any,
+    into: Into,
 ) -> tuple[Array | None, Array | None, Array | None]:
     flat, dtype = _rows(out_grad), out_grad.dtype
     x_grad = weight_grad = bias_grad = None
     if weight is not None:
-        shape = (flat.shape[0], weight.shape[0])
-        target = home(into, 0, shape, dtype) if out_grad.ndim == 2 else None
-        x_grad = _product(flat, weight.T, target).reshape(*out_grad.shape[:-1], weight.shape[0])
+        shape = (*out_grad.shape[:-1], weight.shape[0])
+        x_grad = home(into, 0, shape, dtype)
+        if x_grad is None:
+            x_grad = empty(shape, dtype)
+        _product(flat, weight.T, _rows(x_grad))
     if x is not None:
         rows = _rows(x)
-        target = home(into, 1, (rows.shape[1], flat.shape[1]), dtype)
-        weight_grad = _product(rows.T, flat, target)
+        weight_grad = home(into, 1, (rows.shape[1], flat.shape[1]), dtype)
+        weight_grad = _product(rows.T, flat, weight_grad)
     if wanted[2]:
-        sums = flat.sum(axis=0, dtype=FLOAT32 if is_half(dtype) else dtype)
-        bias_grad = sums.astype(dtype, copy=False)
-        target = home(into, 2, bias_grad.shape, dtype)
-        if target is not None:
-            target[...] = bias_grad
-            bias_grad = target
+        bias_grad = sum_of(flat, (0,))
     return x_grad, weight_grad, bias_grad
 
 
 @kernel("diagonal", "gpu")
 def diagonal(x: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    host.check_diagonal(x, axis1, axis2)
-    return cupy.diagonal(x, offset, axis1, axis2)
+    check_diagonal(x, axis1, axis2)
+    return x.diagonal(offset, axis1, axis2)
 
 
 @kernel("put_diagonal", "gpu")
@@ -127,5 +246,5 @@ def put_diagonal(
     x: Array, shape: tuple[int, ...], offset: int = 0, axis1: int = 0, axis2: int = 1
 ) -> Array:
     out = cupy.zeros(shape, x.dtype)
-    cupy.diagonal(out, offset, axis1, axis2)[...] = x
+    out.diagonal(offset, axis1, axis2)[...] = x
     return out

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import cupy
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.elementwise import home
 from minipaddle.ops.kernels.gpu.fold import Axis, Fold, count_of, kept_shape
 from minipaddle.ops.kernels.gpu.launch import Elementwise
@@ -144,14 +142,3 @@ def _position(name: str) -> None:
 
 for _name in ("argmax", "argmin"):
     _position(_name)
-
-
-# Squares in float64, as those of large float32 numbers fit only there.
-_square_sum = cupy.ReductionKernel(
-    "T x", "float64 out", "(double)x * (double)x", "a + b", "out = a", "0", "minipaddle_square_sum"
-)
-
-
-@kernel("squared_norm", "gpu")
-def squared_norm(x: Array) -> Array:
-    return _square_sum(x.astype(compute_dtype(x.dtype), copy=False))

@@ -10,6 +10,7 @@ from minipaddle.ops.op import Array
 
 _FILE = "selection.cu"
 _select = Elementwise("Select", _FILE)
+mask_scale = Elementwise("MaskScale", _FILE)
 
 
 def select(x: Any, condition: Array, y: Any, out: Array | None = None) -> Array:
@@ -19,4 +20,4 @@ def select(x: Any, condition: Array, y: Any, out: Array | None = None) -> Array:
 
 register("select", select)
 unary("masked_fill", "MaskedFill", _FILE)
-unary("mask_scale", "MaskScale", _FILE)
+register("mask_scale", mask_scale)

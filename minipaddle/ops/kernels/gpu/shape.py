@@ -7,6 +7,7 @@ from typing import Any
 
 import cupy
 
+from minipaddle.ops.kernels.gpu.copying import assign, copy_, full
 from minipaddle.ops.op import Array, kernel
 
 
@@ -47,17 +48,17 @@ def getitem(x: Array, index: Any) -> Array:
 
 @kernel("put_slice", "gpu")
 def put_slice(x: Array, shape: tuple[int, ...], index: Any, fill_value: Any = 0) -> Array:
-    out = cupy.full(shape, fill_value, x.dtype) if fill_value else cupy.zeros(shape, x.dtype)
-    out[_whole(index)] = x
+    out = full(shape, fill_value, x.dtype) if fill_value else cupy.zeros(shape, x.dtype)
+    copy_(out[_whole(index)], x)
     return out
 
 
 @kernel("setitem", "gpu")
 def setitem(x: Array, value: Any, index: Any) -> Array:
-    return setitem_(x.copy(order="C"), value, index)
+    return setitem_(assign(x), value, index)
 
 
 @kernel("setitem_", "gpu")
 def setitem_(x: Array, value: Any, index: Any) -> Array:
-    x[_whole(index)] = value
+    copy_(x[_whole(index)], value)
     return x

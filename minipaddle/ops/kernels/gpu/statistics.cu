@@ -42,3 +42,18 @@ template <class T> struct Deviation : Variance<T> {
   __device__ Deviation(double divisor) : Variance<T>(divisor) {}
   __device__ __forceinline__ double finish(const Moments<double>& a) const { return sqrt(Variance<T>::finish(a)); }
 };
+
+// The sum of squares, in double: the squares of large floats fit only there.
+template <class T> struct SquaredNorm {
+  typedef double Few;
+  typedef double Total;
+  __device__ SquaredNorm(double) {}
+  static __device__ __forceinline__ double none() { return 0; }
+  __device__ __forceinline__ void take(double& few, computed<T> x, i64) const {
+    double wide = x;
+    few += wide * wide;
+  }
+  __device__ __forceinline__ void join(double& a, double b) const { a += b; }
+  static __device__ __forceinline__ double total(double few) { return few; }
+  static __device__ __forceinline__ double finish(double a) { return a; }
+};

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.elementwise import home
 from minipaddle.ops.kernels.gpu.fold import Axis, Fold, count_of, kept_shape
@@ -14,11 +16,14 @@ from minipaddle.ops.op import Array, kernel
 
 Into = Any
 
+_FLOAT64 = np.dtype(np.float64)
+
 _FILE, _AFTER = "statistics.cu", "statistics_grad.cu"
 
 _logsumexp = Fold("LogSumExp<{T}>", _FILE, 16)
 _logsumexp_grad = Elementwise("LogSumExpGrad", _AFTER)
 _variance = Fold("Variance<{T}>", _FILE, 32)
+_squared_norm = Fold("SquaredNorm<{T}>", _FILE)
 _deviation = Fold("Deviation<{T}>", _FILE, 32)
 _variance_grad = Elementwise("VarianceGrad", _AFTER)
 _deviation_grad = Elementwise("DeviationGrad", _AFTER)
@@ -36,6 +41,11 @@ _NORMS = {order: Fold(norm_functor(order), _FILE) for order in (0, 1, 2, 3, math
 
 def _norm_fold(order: float) -> Fold:
     return _NORMS.get(order, _NORMS[3])
+
+
+@kernel("squared_norm", "gpu")
+def squared_norm(x: Array) -> Array:
+    return _squared_norm(x, dtype=_FLOAT64)
 
 
 @kernel("logsumexp", "gpu")
