@@ -55,7 +55,7 @@ ORDER = {
                         "statistics", "softmax", "normalization", "loss",
                         "cumulative", "update", "lerp", "axis_plan", "positions", "shape",
                         "rearrange", "joining", "padding", "linalg", "indexing", "embedding",
-                        "search", "ordering", "random", "by_host"],
+                        "search", "ordering", "random"],
     "imperative": ["flat_buffer", "selected_rows", "grad_node", "creation_order", "printing",
                    "declared_methods", "tensor", "operand", "view", "bound_source", "dispatch",
                    "functions", "gradient", "engine", "autograd", "interchange", "execution",

@@ -3,7 +3,6 @@
 from minipaddle.ops.kernels.gpu import (
     activation,
     arithmetic,
-    by_host,
     comparison,
     copying,
     cumulative,
@@ -31,12 +30,9 @@ from minipaddle.ops.kernels.gpu import (
     update,
 )
 
-by_host.register_missing()
-
 __all__ = [
     "activation",
     "arithmetic",
-    "by_host",
     "comparison",
     "copying",
     "cumulative",

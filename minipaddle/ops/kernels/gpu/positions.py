@@ -19,6 +19,7 @@ from minipaddle.ops.kernels.gpu.copying import copy_, full, spread
 from minipaddle.ops.kernels.gpu.elementwise import apart
 from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty, ndarray
+from minipaddle.ops.kernels.gpu.layout import Struct
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array
 
@@ -74,9 +75,9 @@ def _width(inner: int, lie: tuple[int, ...], *arrays: Array) -> int:
 
 
 @functools.lru_cache(maxsize=4096)
-def _fields(lie: tuple[int, ...]) -> Any:
+def _fields(lie: tuple[int, ...]) -> Struct:
     """``Lie`` in positions.cu."""
-    return np.array(lie, np.int64).view("V24").reshape(())
+    return Struct(np.array(lie, np.int64))
 
 
 def widened(x: Array) -> Array:
@@ -194,7 +195,7 @@ def add(x: Array, keys: tuple[Array, int], values: Array, axes: tuple[int, int])
         next_keys = empty((more,), np.int64)
         sums = empty((outer * more * inner,), wide)
         threads = outer * chunks * inner
-        read = np.array((count, shift), np.int64).view("V16").reshape(())
+        read = Struct(np.array((count, shift), np.int64))
         given = (threads, chunks, items, inner, read, found, values, x, next_keys, sums)
         _launch(_kernel("sum_runs", x.dtype, values.dtype, reader), threads, given)
         if not more:

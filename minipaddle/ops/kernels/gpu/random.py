@@ -18,6 +18,7 @@ from minipaddle.device.generator import Generator
 from minipaddle.ops.kernels.cpu.random import check_parameters, check_trials, check_weights
 from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.layout import Struct
 from minipaddle.ops.kernels.gpu.positions import widened
 from minipaddle.ops.kernels.gpu.search import search_rows
 from minipaddle.ops.kernels.gpu.selection import mask_scale
@@ -30,9 +31,10 @@ _BLOCK = 4  # numbers of 32 bits that Philox makes at a time
 _LARGEST = np.finfo(np.float64).max
 
 
-def _key(generator: Generator) -> Any:
-    """64 random bits."""
-    return np.uint64(generator.bits.bit_generator.random_raw())
+def _key(generator: Generator) -> int:
+    """64 random bits, with a sign, as kernels take ints."""
+    bits: int = generator.bits.bit_generator.random_raw()
+    return bits - (bits >> 63 << 64)
 
 
 @functools.cache
@@ -51,9 +53,8 @@ def _filled(
         return out
     per_block = _BLOCK if out.itemsize < 8 and functor != "Whole" else 2
     threads = -(-out.size // per_block)
-    whole_fields = fields.view(f"V{fields.nbytes}").reshape(())
     run = _kernel("fill", out.dtype, f", {functor}<{{T}}>")
-    run((-(-threads // THREADS),), (THREADS,), (out.size, _key(generator), whole_fields, out))
+    run((-(-threads // THREADS),), (THREADS,), (out.size, _key(generator), Struct(fields), out))
     return out
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled
+from minipaddle.ops.kernels.gpu.layout import Struct
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.update_plan import chunks
 from minipaddle.ops.op import Array, kernel
@@ -161,11 +162,11 @@ def _three(states: Sequence[Array]) -> tuple[Any, ...]:
     return (*states, 0, 0, 0)[:3]
 
 
-def _packed(treatment: Treatment, keep: float, numbers: tuple[float, ...]) -> np.ndarray:
+def _packed(treatment: Treatment, keep: float, numbers: tuple[float, ...]) -> Struct:
     """The numbers as update.cu gets them."""
     filled = np.zeros(_NUMBERS)
     filled[: 6 + len(numbers)] = (*treatment, keep, *numbers)
-    return filled.view(f"V{filled.nbytes}").reshape(())
+    return Struct(filled)
 
 
 def _return(copies: list[Array], originals: list[Array]) -> None:
