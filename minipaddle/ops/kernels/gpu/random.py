@@ -94,8 +94,11 @@ def randint(
     generator: Generator, low: int, high: int, shape: tuple[int, ...], dtype: Any = None
 ) -> Array:
     limits = np.iinfo(dtype)
-    if not limits.min <= low < high <= limits.max + 1:
-        raise ValueError(f"ints from {low} to below {high} do not exist in {np.dtype(dtype).name}")
+    for name, out_of_bounds in (("low", low < limits.min), ("high", high > limits.max + 1)):
+        if out_of_bounds:
+            raise ValueError(f"{name} is out of bounds for {limits.dtype}")
+    if low >= high:
+        raise ValueError(f"low must be below high; got {low} and {high}")
     return _ints(generator, low, high - low, shape, dtype)
 
 
