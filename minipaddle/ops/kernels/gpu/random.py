@@ -207,7 +207,7 @@ def dropout(
     if n:
         width = PACK_BYTES // x.itemsize if x.data.ptr % PACK_BYTES == 0 else 1
         threads = n // width + n % width
-        given = (n, _key(generator), np.uint64(limit), float(scale), x, out, mask)
+        given = (n, _key(generator), limit, float(scale), x, out, mask)
         run = _kernel("dropout", x.dtype, f", {width}")
         run((-(-threads // THREADS),), (THREADS,), given)
     return out, mask
