@@ -202,6 +202,9 @@ _ALONG = (
     Sample("rows", (_ints([[1, 0, -2]]),), {"shape": (3, 3), "axis": 0}),
     Sample("shorter", (_ints([[[1], [-1]]]),), {"shape": (2, 3, 4), "axis": 1}),
     Sample("empty", (np.zeros((0, 2)),), {"shape": (3, 4), "axis": 0}),
+    # Lengths and distances that the index's own type may not hold.
+    Sample("long row", (_ints([[1, -100, 99]]),), {"shape": (2, 200), "axis": 1}),
+    Sample("long columns", (_ints([[1], [-100], [99]]),), {"shape": (200, 70000), "axis": 0}),
 )
 _EQUALS = (
     Sample("some", (_ints(1, 0, 1, 1, 2, 0),)),

@@ -95,8 +95,11 @@ def randint(
     generator: Generator, low: int, high: int, shape: tuple[int, ...], dtype: Any = None
 ) -> Array:
     limits = np.iinfo(dtype)
-    if not limits.min <= low < high <= limits.max + 1:
-        raise ValueError(f"ints from {low} to below {high} do not exist in {np.dtype(dtype).name}")
+    for name, out_of_bounds in (("low", low < limits.min), ("high", high > limits.max + 1)):
+        if out_of_bounds:
+            raise ValueError(f"{name} is out of bounds for {limits.dtype}")
+    if low >= high:
+        raise ValueError(f"low must be below high; got {low} and {high}")
     return _ints(generator, low, high - low, shape, dtype)
 
 
@@ -205,7 +208,7 @@ def dropout(
     if n:
         width = PACK_BYTES // x.itemsize if x.data.ptr % PACK_BYTES == 0 else 1
         threads = n // width + n % width
-        given = (n, _key(generator), np.uint64(limit), float(scale), x, out, mask)
+        given = (n, _key(generator), limit, float(scale), x, out, mask)
         run = _kernel("dropout", x.dtype, f", {width}")
         run((-(-threads // THREADS),), (THREADS,), given)
     return out, mask

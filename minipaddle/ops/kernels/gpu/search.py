@@ -33,7 +33,7 @@ def argsort(x: Array, axis: int = -1, descending: bool = False, stable: bool = F
 @kernel("where_index", "gpu")
 def where_index(x: Array) -> Array:
     if not x.ndim:
-        return empty((int(x != 0), 0), np.int64)
+        return empty((int(widened(x) != 0), 0), np.int64)
     return cupy.argwhere(widened(x))
 
 
