@@ -48,6 +48,7 @@ def npy() -> bytes:
         (b"\x80", "it is none of the formats"),
         (b"\x80\x04", "it is damaged or cut short"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "file",  # the bytes have a date in them
 )
 def test_foreign_files(content, words, tmp_path):
     path = tmp_path / "model.pdparams"

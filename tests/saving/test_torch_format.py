@@ -127,6 +127,7 @@ def test_an_archive_made_by_hand():
         (archive(tensor(), byteorder=b"big"), "other byte order"),
         (archive(tensor(), **{"constants.pkl": b""}), "TorchScript"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "file",  # the bytes have a date in them
 )
 def test_damaged_and_hostile_archives(content, words):
     with pytest.raises(CheckpointError, match=words):

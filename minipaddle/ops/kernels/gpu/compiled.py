@@ -40,19 +40,16 @@ class _Slots(threading.local):
     use another's.
 
     Attributes:
-        integers, reals: Each argument's word, seen as int64 and as double.
-        places: Address of each argument: its word, or a struct that lies elsewhere.
-        address: Where ``places`` begins.
+        memory: Each argument's word seen as int64 and as double, the address of each argument (its
+            word, or a struct that lies elsewhere), and where these addresses begin.
+        own: Address of each argument's word.
     """
 
     def __init__(self) -> None:
         words = np.zeros(_MOST, np.int64)
-        self.integers = words.data
-        self.reals = words.view(np.float64).data
         self.own = (words.ctypes.data + _WORD * np.arange(_MOST)).tolist()
         places = np.array(self.own, np.int64)
-        self.places = places.data
-        self.address = places.ctypes.data
+        self.memory = words.data, words.view(np.float64).data, places.data, places.ctypes.data
 
 
 _slots = _Slots()
@@ -86,30 +83,28 @@ class Kernel:
         function = self._functions.get(getDevice())
         if function is None:
             function = self._functions[getDevice()] = self.raw.kernel.ptr
-        slots = _slots
-        integers = slots.integers
+        integers, reals, places, address = _slots.memory
         structs: list[int] | None = None
         for i, a in enumerate(arguments):
             kind = a.__class__
             if kind is ndarray:
                 integers[i] = a.data.ptr
             elif kind is float:
-                slots.reals[i] = a
+                reals[i] = a
             elif kind is Struct:
-                slots.places[i] = a.address
+                places[i] = a.address
                 structs = [i] if structs is None else [*structs, i]
             else:
                 integers[i] = 0 if a is None else a
-        x, y, z = (*grid, 1, 1)[:3]
-        along, tall, deep = (*block, 1, 1)[:3]
+        x, y, z = (grid[0], 1, 1) if len(grid) == 1 else (*grid, 1)[:3]
+        along, tall, deep = (block[0], 1, 1) if len(block) == 1 else (*block, 1)[:3]
         stream = get_current_stream().ptr
         try:
-            launchKernel(
-                function, x, y, z, along, tall, deep, shared_mem, stream, slots.address, 0
-            )  # fmt: skip
+            launchKernel(function, x, y, z, along, tall, deep, shared_mem, stream, address, 0)
         finally:
-            for i in structs or ():
-                slots.places[i] = slots.own[i]
+            if structs is not None:
+                for i in structs:
+                    places[i] = _slots.own[i]
 
     def allow_shared(self, size: int) -> None:
         """Lets blocks have up to ``size`` bytes of dynamic shared memory."""

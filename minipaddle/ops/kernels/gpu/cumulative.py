@@ -13,8 +13,8 @@ from typing import Any
 import cupy
 
 from minipaddle.device.dtype import is_float
-from minipaddle.ops.kernels.gpu.fold import axes_of, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.fold import axes_of
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel
 

@@ -15,8 +15,8 @@ import cupy
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.declaration import Rows
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, aligned, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, aligned
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.statistics import norm_functor
 from minipaddle.ops.op import Array, kernel

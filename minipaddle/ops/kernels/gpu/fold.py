@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import cupy
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from minipaddle.ops.kernels.gpu.fold_plan import THREADS, Launch, plan
-from minipaddle.ops.kernels.gpu.launch import FOLDER, compiled, ndarray
+from minipaddle.ops.kernels.gpu.launch import FOLDER, compiled, contiguous, ndarray
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array
 
@@ -34,11 +33,6 @@ def kept_shape(shape: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
 def count_of(shape: tuple[int, ...], axis: Axis) -> int:
     """How many elements are folded to one."""
     return math.prod(shape[a] for a in axes_of(axis, len(shape)))
-
-
-def contiguous(array: Array) -> Array:
-    """The array, or a copy without gaps; a 0-d one stays what it is."""
-    return array if array._c_contiguous else cupy.ascontiguousarray(array)
 
 
 def aligned(array: Array) -> bool:

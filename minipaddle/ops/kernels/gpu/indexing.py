@@ -15,8 +15,7 @@ import numpy as np
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.copying import assign, copy_, spread
 from minipaddle.ops.kernels.gpu.elementwise import apart
-from minipaddle.ops.kernels.gpu.fold import contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.layout import collapsed, packed
 from minipaddle.ops.kernels.gpu.positions import add, gather, put, sorted_keys, typed
 from minipaddle.ops.kernels.gpu.source import type_name

@@ -23,7 +23,16 @@ _PACK_BYTES = 16  # what one access of a thread moves
 _LARGE = 2**18  # elements from which on an operand that runs across the result is laid anew first
 _MANY = 4096  # plans that are kept for one function
 
-__all__ = ["FOLDER", "THREADS", "Elementwise", "compiled", "empty", "ndarray", "processors"]
+__all__ = [
+    "FOLDER",
+    "THREADS",
+    "Elementwise",
+    "compiled",
+    "contiguous",
+    "empty",
+    "ndarray",
+    "processors",
+]
 
 
 @functools.cache
@@ -273,6 +282,11 @@ class Elementwise:
 
 
 _copy = Elementwise("Copy", "copying.cu")
+
+
+def contiguous(array: Array) -> Array:
+    """The array, or a copy without gaps; a 0-d one stays what it is."""
+    return array if array._c_contiguous else _copy(array)
 
 
 @functools.cache

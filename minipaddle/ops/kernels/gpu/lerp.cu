@@ -75,10 +75,12 @@ template <class C, int MODE, int V> struct Sum {
 };
 
 // The elements are rows of n columns. `suffix` neighbouring rows share all sums; a block takes
-// `height` of them, and a tile of columns. Where the operands' elements stand is told by the
-// geometry of the rows and by whether they change from column to column.
+// `height` of them, and a tile of columns: neighbouring rows, or if `woven` every so many-th, so
+// that all blocks together read and write one stretch of memory at a time. Where the operands'
+// elements stand is told by the geometry of the rows and by whether they change from column to
+// column.
 struct Task {
-  i64 n, suffix, height, chunks, tiles;
+  i64 n, suffix, height, chunks, tiles, woven;
 };
 
 template <class T, int MODE> struct Target { typedef computed<T>* slot; };
@@ -157,11 +159,11 @@ __device__ __forceinline__ void finish(Sum<C, MODE, V>& sum, void* target, i64 n
 template <class T, int V, int K, int X, int Y> struct Under {
   Inputs<T, V, X, Y> in[K];
   i64 weight[K];
-  __device__ __forceinline__ void read(const Task& task, const Geometry<3>& geometry, i64 row, i64 end, i64 column,
-                                       const T* grad, const T* x, const T* y) {
+  __device__ __forceinline__ void read(const Task& task, const Geometry<3>& geometry, int stride, i64 row, i64 end,
+                                       i64 column, const T* grad, const T* x, const T* y) {
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      i64 r = row + k * blockDim.y;
+      i64 r = row + k * stride;
       if (r < end) {
         Offsets<unsigned int, 3, 0, i64> at(geometry, static_cast<unsigned int>(r));
         weight[k] = at.at[0];
@@ -180,8 +182,10 @@ lerp_grad(const Task task, const Geometry<3> geometry, const T* __restrict__ gra
   const unsigned int tiles = static_cast<unsigned int>(task.tiles), chunks = static_cast<unsigned int>(task.chunks);
   const unsigned int chunk = blockIdx.x / tiles, tile = blockIdx.x - chunk * tiles;
   const unsigned int group = chunk / chunks, part = chunk - group * chunks;
-  const i64 first = group * task.suffix + part * task.height;
-  const i64 end = min(first + task.height, (group + 1) * task.suffix);
+  const bool woven = task.woven;
+  const int stride = woven ? chunks * blockDim.y : blockDim.y;
+  const i64 first = group * task.suffix + part * (woven ? blockDim.y : task.height);
+  const i64 end = woven ? (group + 1) * task.suffix : min(first + task.height, (group + 1) * task.suffix);
   const int wide = blockDim.x * V;
   i64 column = static_cast<i64>(tile) * wide * (LONG ? K : 1) + threadIdx.x * V;
   W w(weight);
@@ -211,13 +215,13 @@ lerp_grad(const Task task, const Geometry<3> geometry, const T* __restrict__ gra
   } else if (column < task.n) {
     Under<T, V, K, X, Y> now, next;
     i64 row = first + threadIdx.y;
-    const int step = K * blockDim.y;
-    now.read(task, geometry, row, end, column, grad, x, y);
+    const int step = K * stride;
+    now.read(task, geometry, stride, row, end, column, grad, x, y);
     for (; row < end; row += step) {
-      next.read(task, geometry, row + step, end, column, grad, x, y);
+      next.read(task, geometry, stride, row + step, end, column, grad, x, y);
 #pragma unroll
       for (int k = 0; k < K; ++k) {
-        i64 r = row + k * blockDim.y;
+        i64 r = row + k * stride;
         if (r < end) {
           w.row(weight, now.weight[k]);
           gradients<T, V, X, Y, DX, DY, DW>(r * task.n, column, now.in[k], weight, w, dx, dy, dw, sum_x, sum_y, sum_w);

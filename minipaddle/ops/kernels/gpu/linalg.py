@@ -21,8 +21,8 @@ from minipaddle.device.flags import define_effect
 from minipaddle.ops.kernels.cpu.linalg import check_diagonal, refuse_product
 from minipaddle.ops.kernels.gpu.axis_plan import Batch, matrices, one_step
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.reduction import sum as sum_of
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel

@@ -4,6 +4,7 @@
 // would have to wait for it.
 #include "columns.cuh"
 #include "exponentials.cuh"
+#include "rows.cuh"
 #include "spread.cuh"
 
 // The sum of squares, divided by the number.
@@ -51,34 +52,78 @@ template <class T> struct Scores {
   static __device__ __forceinline__ C finish(const Total& a) { return log(a.powers.sum) + a.powers.top; }
 };
 
-// The loss of each label and the logarithm of its row's sum of exponentials. F is LogSumExp or, for
-// smoothed labels, Scores.
+template <class C> __device__ __forceinline__ Exponentials<C>& powers_of(Exponentials<C>& sums) { return sums; }
+template <class C, class Sum> __device__ __forceinline__ Exponentials<C>& powers_of(ScoreSums<C, Sum>& sums) { return sums.powers; }
+template <class C> __device__ __forceinline__ void add_score(Exponentials<C>&, C) {}
+template <class C> __device__ __forceinline__ void add_score(ScoreSums<C, C>& sums, C x) { sums.all += x; }
+template <class C> __device__ __forceinline__ double all_of(const Exponentials<C>&) { return 0; }
+template <class C> __device__ __forceinline__ double all_of(const ScoreSums<C, double>& sums) { return sums.all; }
+
+// Where labels, losses and the logarithms of the rows' sums stand, and what is done with labels.
+template <class T, class L> struct Labelled {
+  const T* x;
+  const L* labels;
+  T* loss;
+  double* total;
+  double smoothing;
+  i64 ignored;
+
+  // The loss of label i, whose row of n, with others `inner` apart, has these sums.
+  template <class Sums> __device__ __forceinline__ void finish(i64 i, i64 n, i64 inner, Sums sums) const {
+    typedef computed<T> C;
+    i64 label = static_cast<i64>(labels[i]), outer = i / inner;
+    const Exponentials<C>& powers = powers_of(sums);
+    C logarithm = log(powers.sum), result = 0;
+    if (label < 0 || label >= n) {
+      result = Limits<C>::nan();
+    } else {
+      C target = widen(x[(outer * n + label) * inner + (i - outer * inner)]) - powers.top;
+      if (smoothing != 0) target = static_cast<C>(1 - smoothing) * target + static_cast<C>(smoothing * (all_of(sums) / n - powers.top));
+      result = logarithm - target;
+    }
+    loss[i] = narrow<T>(label == ignored ? C(0) : result);
+    total[i] = static_cast<double>(logarithm) + powers.top;
+  }
+};
+
+// The loss of each label and the logarithm of its row's sum of exponentials, of the rows' sums. F is
+// LogSumExp or, for smoothed labels, Scores.
 template <class F, class T, class L>
 __global__ void __launch_bounds__(256)
 cross_entropy(i64 count, i64 n, i64 inner, const typename F::Total* sums, const T* x, const L* labels, T* loss, double* total, double smoothing, i64 ignored) {
-  typedef computed<T> C;
   i64 i = static_cast<i64>(blockIdx.x) * 256 + threadIdx.x;
-  if (i >= count) return;
-  typename F::Total sum = sums[i];
-  i64 label = static_cast<i64>(labels[i]), outer = i / inner;
-  Exponentials<C> powers;
-  double mean = 0;
-  if constexpr (Same<F, Scores<T>>::value) {
-    powers = sum.powers;
-    mean = sum.all / n;
-  } else {
-    powers = sum;
+  if (i < count) Labelled<T, L>{x, labels, loss, total, smoothing, ignored}.finish(i, n, inner, sums[i]);
+}
+
+// The same of rows that are held in registers.
+template <class F, class T, class L, int V, int K, int LANES>
+__global__ void __launch_bounds__(Threads<LANES>::value)
+cross_entropy_rows(i64 rows, i64 n, const T* x, const L* labels, T* loss, double* total, double smoothing, i64 ignored) {
+  typedef computed<T> C;
+  i64 row = row_of_thread<LANES>();
+  Rows<T, V, K, LANES, 1> held(n);
+  held.p[0] = x;
+  F f;
+  typename F::Few few = f.none();
+  if (row < rows) {
+    Exponentials<C>& powers = powers_of(few);
+    held.load(row * n);
+    held.each([&](const C(&v)[1][V], int) {
+#pragma unroll
+      for (int k = 0; k < V; ++k) powers.top = fmax(powers.top, v[0][k]);
+    });
+    powers.top = fmin(powers.top, Limits<C>::finite());
+    held.each([&](const C(&v)[1][V], int) {
+#pragma unroll
+      for (int k = 0; k < V; ++k) {
+        powers.sum += quick_exp(v[0][k] - powers.top);
+        add_score(few, v[0][k]);
+      }
+    });
   }
-  C logarithm = log(powers.sum), result = 0;
-  if (label < 0 || label >= n) {
-    result = Limits<C>::nan();
-  } else {
-    C target = widen(x[(outer * n + label) * inner + (i - outer * inner)]) - powers.top;
-    if (smoothing != 0) target = static_cast<C>(1 - smoothing) * target + static_cast<C>(smoothing * (mean - powers.top));
-    result = logarithm - target;
-  }
-  loss[i] = narrow<T>(label == ignored ? C(0) : result);
-  total[i] = static_cast<double>(logarithm) + powers.top;
+  typename F::Total sums = f.total(few);
+  row_join<LANES>(f, sums);
+  if (row < rows && held.lane == 0) Labelled<T, L>{x, labels, loss, total, smoothing, ignored}.finish(row, n, 1, sums);
 }
 
 // The softmax less the labelled element's 1, times the gradient of the loss.

@@ -16,8 +16,16 @@ import numpy as np
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.axes import normal_axis
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import TOTALS, Fold, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, Elementwise, compiled, empty
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, TOTALS, Fold, aligned
+from minipaddle.ops.kernels.gpu.launch import (
+    FOLDER,
+    THREADS,
+    Elementwise,
+    compiled,
+    contiguous,
+    empty,
+)
+from minipaddle.ops.kernels.gpu.row_plan import held
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.spread import Spread
 from minipaddle.ops.op import Array, kernel
@@ -84,10 +92,10 @@ def _middle(label: Array, shape: tuple[int, ...], axis: int) -> tuple[int, int, 
 
 
 @functools.cache
-def _compiled(name: str, dtype: Any, label: Any) -> Any:
+def _compiled(name: str, dtype: Any, label: Any, numbers: tuple[int, ...] = ()) -> Any:
     element = type_name(dtype)
-    name = name.replace("{T}", element)
-    return compiled(FOLDER / _FILE, f"{name}{element}, {type_name(label)}>")
+    arguments = ", ".join([element, type_name(label), *map(str, numbers)])
+    return compiled(FOLDER / _FILE, f"{name.replace('{T}', element)}{arguments}>")
 
 
 @functools.cache
@@ -97,6 +105,24 @@ def _gradient(label: Any) -> Spread:
 
 def _blocks(count: int) -> tuple[int]:
     return (-(-count // THREADS),)
+
+
+def _losses(
+    shape: tuple[int, int, int], arrays: tuple[Array, ...], smoothing: float, ignored: int
+) -> None:
+    """Fills the last two of input, label, losses and logarithms of the rows' sums."""
+    x, label = arrays[:2]
+    outer, n, inner = shape
+    functor, types = _FUNCTORS[smoothing != 0], (x.dtype, label.dtype)
+    way = held(n, PACK_BYTES // x.itemsize, aligned(x))
+    if inner == 1 and way.packs:
+        run = _compiled(f"cross_entropy_rows<{functor}, ", *types, way[:3])
+        run((way.grid(outer),), (way.threads,), (outer, n, *arrays, smoothing, ignored))
+        return
+    sums = _sums[smoothing != 0](x.reshape(shape), (1,), dtype=TOTALS)
+    run = _compiled(f"cross_entropy<{functor}, ", *types)
+    given = (label.size, n, inner, sums, *arrays, smoothing, ignored)
+    run(_blocks(label.size), (THREADS,), given)
 
 
 @kernel("hard_cross_entropy", "gpu")
@@ -113,13 +139,8 @@ def hard_cross_entropy(
     label = contiguous(label)
     number = _used(label, dtype=compute_dtype(input.dtype), number=ignore_index)
     if label.size:
-        smoothed = label_smoothing != 0
-        input = contiguous(input)
-        sums = _sums[smoothed](input.reshape(shape), (1,), dtype=TOTALS)
-        name = f"cross_entropy<{_FUNCTORS[smoothed]}, "
-        arrays = (sums, input, label, loss, total)
-        given = (label.size, *shape[1:], *arrays, float(label_smoothing), ignore_index)
-        _compiled(name, input.dtype, label.dtype)(_blocks(label.size), (THREADS,), given)
+        arrays = (contiguous(input), label, loss, total)
+        _losses(shape, arrays, float(label_smoothing), ignore_index)
     return loss, number, total
 
 

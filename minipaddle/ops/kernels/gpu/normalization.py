@@ -14,8 +14,8 @@ import cupy
 
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, Fold, aligned, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, Elementwise, compiled, empty
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, Fold, aligned
+from minipaddle.ops.kernels.gpu.launch import FOLDER, Elementwise, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.row_plan import Held, held
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel

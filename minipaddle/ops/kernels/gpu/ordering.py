@@ -5,8 +5,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from minipaddle.ops.kernels.gpu.fold import contiguous
-from minipaddle.ops.kernels.gpu.launch import empty
+from minipaddle.ops.kernels.gpu.launch import contiguous, empty
 from minipaddle.ops.kernels.gpu.positions import widened
 from minipaddle.ops.kernels.gpu.search import argsort, search_rows
 from minipaddle.ops.op import Array, kernel

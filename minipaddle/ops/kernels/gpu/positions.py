@@ -17,8 +17,8 @@ from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.axis_plan import one_step
 from minipaddle.ops.kernels.gpu.copying import copy_, full, spread
 from minipaddle.ops.kernels.gpu.elementwise import apart
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty, ndarray
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty, ndarray
 from minipaddle.ops.kernels.gpu.layout import Struct
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array

@@ -16,8 +16,8 @@ import numpy as np
 
 from minipaddle.device.generator import Generator
 from minipaddle.ops.kernels.cpu.random import check_parameters, check_trials, check_weights
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.layout import Struct
 from minipaddle.ops.kernels.gpu.positions import widened
 from minipaddle.ops.kernels.gpu.search import search_rows

@@ -11,8 +11,7 @@ import numpy as np
 from minipaddle.ops.axes import normal_axes, normal_axis
 from minipaddle.ops.kernels.cpu.rearrange import repeat_counts
 from minipaddle.ops.kernels.gpu.copying import assign
-from minipaddle.ops.kernels.gpu.fold import contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.positions import add, gather, sizes, sorted_keys
 from minipaddle.ops.kernels.gpu.reduction import sum as sum_of
 from minipaddle.ops.kernels.gpu.source import type_name

@@ -11,8 +11,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from minipaddle.ops.kernels.gpu.fold import contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, empty
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.positions import gather, put, widened
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel

@@ -11,8 +11,8 @@ from typing import Any
 
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.elementwise import home
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, TOTALS, Fold, aligned, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, compiled, empty
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, TOTALS, Fold, aligned
+from minipaddle.ops.kernels.gpu.launch import FOLDER, compiled, contiguous, empty
 from minipaddle.ops.kernels.gpu.row_plan import held
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.spread import Spread

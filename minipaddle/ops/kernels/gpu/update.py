@@ -18,8 +18,8 @@ import cupy
 import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
-from minipaddle.ops.kernels.gpu.fold import PACK_BYTES, contiguous
-from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled
+from minipaddle.ops.kernels.gpu.fold import PACK_BYTES
+from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous
 from minipaddle.ops.kernels.gpu.layout import Struct
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.kernels.gpu.update_plan import chunks
