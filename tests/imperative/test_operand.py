@@ -252,8 +252,8 @@ def test_in_place_writes_to_tensors_only(target):
     assert "add" in str(caught.value) and "x" in str(caught.value)
 
 
-def test_in_place_on_an_expanded_view_is_refused():
-    x = to_tensor([1.0, 2.0]).expand([2, 2])
+def test_in_place_on_an_expanded_view_is_refused(place):
+    x = to_tensor([1.0, 2.0], place=place).expand([2, 2])
     with pytest.raises(ValueError, match="add"):
         add_(x, 1.0)
     assert x.tolist() == [[1.0, 2.0]] * 2 and x.inplace_version == 0

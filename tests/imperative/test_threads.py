@@ -37,7 +37,7 @@ def in_threads(count: int, work: Callable[[int], None]) -> None:
         raise errors[0]
 
 
-def test_threads_with_graphs_of_their_own() -> None:
+def test_threads_with_graphs_of_their_own(place: str) -> None:
     leaves = [leaf(np.full(500, float(i))) for i in range(4)]
 
     def work(i: int) -> None:
@@ -49,7 +49,7 @@ def test_threads_with_graphs_of_their_own() -> None:
         np.testing.assert_array_equal(x.grad.numpy(), np.full(500, 40.0 * i))
 
 
-def test_threads_that_share_leaves_lose_no_gradient() -> None:
+def test_threads_that_share_leaves_lose_no_gradient(place: str) -> None:
     """Large enough that NumPy lets other threads run in the middle of an addition."""
     shared = leaf(np.ones(200_000))
 

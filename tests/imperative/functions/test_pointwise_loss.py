@@ -174,10 +174,12 @@ def test_large_operands_broadcast():
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
-def test_normalization_of_a_large_mean(dtype):
+def test_normalization_of_a_large_mean(dtype, place):
     far, spread = (2048.0, 2.0) if dtype == "float16" else (1e4, 1.0)
     x = (np.random.default_rng(1).normal(size=(300, 4096)) * spread + far).astype(dtype)
-    found = F.layer_norm(paddle.to_tensor(x), 4096, epsilon=0.0).numpy().astype(np.float64)
+    found = (
+        F.layer_norm(paddle.to_tensor(x, place=place), 4096, epsilon=0.0).numpy().astype(np.float64)
+    )
     exact = x.astype(np.float64)
     exact = (exact - exact.mean(1, keepdims=True)) / exact.std(1, keepdims=True)
     # In units of the result: half a unit of float16 below 8, or a few roundings of float32.

@@ -181,11 +181,8 @@ class Elementwise:
         whole: bool,
     ) -> _Plan:
         shape = np.broadcast_shapes(*[a.shape for a in arrays])
-        if out is not None and out.shape != shape:
-            raise ValueError(
-                f"the result would have shape {list(shape)}; what is written in place keeps its "
-                f"own, {list(out.shape)}"
-            )
+        if out is not None:
+            _check_target(out, shape)
         size = math.prod(shape)
         if size == 0 or _is_flat(shape, out, arrays):
             return _Plan(shape)
@@ -306,6 +303,19 @@ def _passed(dtype: Any, rounded: bool) -> Callable[[Any], Any]:
         return int(number)
 
     return whole
+
+
+def _check_target(out: Array, shape: tuple[int, ...]) -> None:
+    if out.shape != shape:
+        raise ValueError(
+            f"the result would have shape {list(shape)}; what is written in place keeps its own, "
+            f"{list(out.shape)}"
+        )
+    if any(s == 0 < n - 1 for s, n in zip(out.strides, shape, strict=True)):
+        raise ValueError(
+            "what is written in place has elements that share memory, as expand() leaves them; "
+            "clone() it first"
+        )
 
 
 def _lie(operand: Any) -> layout.Lie | None:

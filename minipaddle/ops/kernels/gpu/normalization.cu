@@ -19,18 +19,22 @@ norm_rows(i64 rows, i64 n, const T* x, const T* weight, const T* bias, T* out, d
   Held held(n);
   held.p[0] = x;
   AddUp<double> f;
-  double total = 0;
+  double total = 0, pivot = 0;
   if (row < rows) held.load(row * n);
   if (CENTER) {
+    // Sums of differences from one element: those of elements themselves lose digits if all are far
+    // from 0.
+    C first = row < rows ? widen(x[row * n]) : C(0);
+    pivot = first;
     if (row < rows) held.each([&](const C(&v)[1][V], Index) {
       C sum = 0;
 #pragma unroll
-      for (int k = 0; k < V; ++k) sum += v[0][k];
+      for (int k = 0; k < V; ++k) sum += v[0][k] - first;
       total += sum;
     });
     row_join<LANES>(f, total);
   }
-  double middle = total * inverse;
+  double middle = pivot + total * inverse;
   Center<C> center(middle);
   double squares = 0;
   if (row < rows) held.each([&](const C(&v)[1][V], Index) {
