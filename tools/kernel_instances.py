@@ -29,7 +29,7 @@ _LONG_OPS = {
     "all", "amax", "amin", "any", "cumprod", "cumsum", "hard_cross_entropy",
     "layer_norm_rows",
     "log_softmax", "logcumsumexp", "logsumexp", "max", "mean", "min", "nanmean", "nansum", "norm",
-    "prod", "rms_norm_rows", "softmax", "squared_norm", "std", "sum", "var",
+    "prod", "rms_norm_rows", "scatter_flat", "softmax", "squared_norm", "std", "sum", "var",
 }  # fmt: skip
 _LONG = 2**17
 
@@ -85,15 +85,19 @@ def _calls(record: Any, place: Any) -> Iterator[Callable[[], Any]]:
     """Calls of one op, to be made one after the other."""
     op_module = importlib.import_module("minipaddle.ops.op")
     operands = importlib.import_module("minipaddle.testing.operands")
+    drawn = importlib.import_module("minipaddle.testing.random_suite").drawn
     functions = importlib.import_module("minipaddle.imperative.operand").FUNCTIONS
     op = op_module.OPS[record.op]
     for dtype in operands.dtypes(op):
         for sample in (*record.samples, *record.draws):
             host = operands.operands(record, sample, dtype)
-            if record.op not in functions:
+            if operands.is_random(op):
+                yield lambda s=sample, d=dtype: drawn(record, s, d, place, 0)
+            elif record.op not in functions:
                 yield lambda h=host, s=sample: getattr(op_module.namespace(place), record.op)(
                     *operands.arrays(h, place), *s.attributes.values()
                 )
+            if record.op not in functions:
                 continue
             yield lambda h=host, s=sample: _differentiate(record, s, h, place)
             yield lambda h=host, s=sample: operands.call(
