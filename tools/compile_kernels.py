@@ -7,6 +7,9 @@ element type and width occurs, to machine code as a GPU gets it. For other archi
 ones go to machine code that is hardly optimized. An error names file, line, architecture and
 instance.
 
+``python -m tools.compile_kernels my_ops.yaml`` does it for the ops of my_ops.yaml, with the
+functors of my_ops.cu and the inputs of my_ops_samples.py.
+
 ``--changed main`` compiles for the other architectures only files that differ from that branch.
 """
 
@@ -55,7 +58,7 @@ def work(unit: Unit) -> list[str]:
 
     def fault(of: list[str]) -> str:
         try:
-            _compiler(cuda).compile(named, of, architecture, options, mode)
+            _compiler(cuda).compile(named, of, architecture, (*options, f"-I{FOLDER}"), mode)
         except CompileError as error:
             return str(error)
         return ""
@@ -139,6 +142,7 @@ def run(todo: list[Unit]) -> Iterator[str]:
 
 def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.compile_kernels", description=__doc__)
+    parser.add_argument("ops", type=Path, nargs="?", help="a YAML file of ops of your own")
     parser.add_argument("--arch", type=int, action="append", help="as 90; again for more")
     parser.add_argument("--cuda", type=int, choices=tuple(ARCHITECTURES), default=13)
     parser.add_argument("--changed", metavar="BRANCH", help="see above")
@@ -150,7 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Compiles as the command line says; 0 if there is nothing wrong, else 1."""
     options = _parsed(arguments)
     begin = time.perf_counter()
-    recording = record()
+    recording = record(options.ops)
     instances = recording.instances
     if options.list:
         for path, expressions in instances.items():
@@ -158,7 +162,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     faults = [
         f"FAILED {os.path.relpath(path)}: no sample of an op comes to {', '.join(names)}"
-        for path, names in unreached(instances).items()
+        for path, names in unreached(instances, [] if options.ops else FOLDER.glob("*.cuh")).items()
     ]
     print(*faults, sep="\n", end="\n" if faults else "")
     try:

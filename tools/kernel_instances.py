@@ -14,7 +14,7 @@ import importlib
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ _LONG_OPS = {
     "prod", "rms_norm_rows", "scatter_flat", "softmax", "squared_norm", "std", "sum", "var",
 }  # fmt: skip
 _LONG = 2**17
+_WIDE = 32  # how many times as long as in a sample an axis is made for vectors and tiles
 
 
 class Recording(NamedTuple):
@@ -51,32 +52,38 @@ class Recording(NamedTuple):
     stopped: Counter[str]
 
 
-def record(names: set[str] | None = None) -> Recording:
+def record(ops: Path | None = None) -> Recording:
     """Calls ops as their tests do, with a stand-in for CuPy in this process.
 
     Args:
-        names: The ops; by default all.
+        ops: A YAML file of ops from outside the tree; by default the ops of minipaddle.
     """
     requests = install()
     backend = importlib.import_module("minipaddle.device.backend")
     source = importlib.import_module("minipaddle.ops.kernels.gpu.source")
-    records = importlib.import_module("tests.ops.samples").RECORDS
-    assert not (gone := _LONG_OPS - set(records)), gone
+    if ops is None:
+        paths = sorted(FOLDER.glob("*.cu"))
+        records = list(importlib.import_module("tests.ops.samples").RECORDS.values())
+        assert not (gone := _LONG_OPS - {one.op for one in records}), gone
+    else:
+        paths = [ops.resolve().with_suffix(".cu")]
+        records = importlib.import_module("minipaddle.testing.runner").read_records(ops)
     place = backend.get_place("gpu:0")
     calls, stopped = 0, Counter[str]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, one in records.items():
-            for call in _calls(one, place) if names is None or name in names else ():
+        for one in records:
+            for call in _calls(one, place):
                 calls += 1
                 try:
                     call()
                 except Exception as error:
-                    stopped[f"{name}: {type(error).__name__}: {error}"] += 1
-    files = {source.source_text(path): path for path in sorted(FOLDER.glob("*.cu"))}
-    instances: Instances = {path: [] for path in files.values()}
+                    stopped[f"{one.op}: {type(error).__name__}: {error}"] += 1
+    files = {source.source_text(path): path for path in paths}
+    instances: Instances = {path: [] for path in paths}
     for code, expression in requests:
-        instances[files[code]].append(expression)
+        if code in files:
+            instances[files[code]].append(expression)
     options = tuple(dict.fromkeys(option for some in requests.values() for option in some))
     return Recording({k: sorted(v) for k, v in instances.items()}, options, calls, stopped)
 
@@ -107,7 +114,38 @@ def _calls(record: Any, place: Any) -> Iterator[Callable[[], Any]]:
                 yield lambda h=host, s=sample: functions[f"{record.op}_"](
                     *operands.tensors(h, place), **s.attributes
                 )
+        yield from _wide_calls(record, place, dtype)
         yield from _long_calls(record, place, dtype)
+
+
+def _wide_calls(record: Any, place: Any, dtype: str) -> Iterator[Callable[[], Any]]:
+    """Calls with axes so long that whole packs are read, in rows and in columns."""
+    operands = importlib.import_module("minipaddle.testing.operands")
+    op = importlib.import_module("minipaddle.ops.op").OPS[record.op]
+    elementwise = op.inplace or record.op == "cast"  # the result is no larger than an operand
+    for sample in record.samples if elementwise and op.operands else ():
+        host = [_widened(a) for a in operands.operands(record, sample, dtype)]
+        yield lambda h=host, s=sample: _differentiate(record, s, h, place)
+        yield lambda h=host, s=sample: operands.call(
+            record, [_by_columns(operands.tensor(a, place)) for a in h], s
+        )
+
+
+def _widened(operand: Any) -> Any:
+    if not isinstance(operand, np.ndarray):
+        return operand
+    last = operand.ndim - 2
+    return np.tile(
+        operand, [_WIDE if 1 < n < _WIDE and i >= last else 1 for i, n in enumerate(operand.shape)]
+    )
+
+
+def _by_columns(operand: Any) -> Any:
+    """The same values, with the last two axes the other way round in memory."""
+    if getattr(operand, "ndim", 0) < 2:
+        return operand
+    turn = [*range(operand.ndim - 2), operand.ndim - 1, operand.ndim - 2]
+    return operand.transpose(turn).clone().transpose(turn)
 
 
 def _long_calls(record: Any, place: Any, dtype: str) -> Iterator[Callable[[], Any]]:
@@ -139,23 +177,26 @@ def _differentiate(record: Any, sample: Any, host: list[Any], place: Any) -> Non
         autograd.backward(flowing)
 
 
-_TEMPLATE = re.compile(
-    r"^template <[^\n]*>\s*(?:struct|__global__ void(?: __launch_bounds__\([^\n]*?\))?)\s+(\w+)",
-    re.MULTILINE,
-)
+_KERNEL = r"__global__ void(?:\s+__launch_bounds__\(.*?\)(?=\s))?\s+(\w+)\("
+_FUNCTOR = r"^template <[^\n]*>\s*struct\s+(\w+)"
 
 
-def unreached(instances: Instances) -> dict[Path, list[str]]:
-    """The kernels and functors of each .cu file that no instance names, nor the file itself."""
+def unreached(instances: Instances, headers: Iterable[Path] = ()) -> dict[Path, list[str]]:
+    """Kernels and functors of each .cu file, and kernels of headers, that no instance names."""
     found = {}
     for path, expressions in instances.items():
         text = path.read_text("utf-8")
         said = Counter(re.findall(r"\w+", text))
         asked = set(re.findall(r"\w+", " ".join(expressions)))
-        names = dict.fromkeys(_TEMPLATE.findall(text))
+        names = [*re.findall(_FUNCTOR, text, re.MULTILINE), *re.findall(_KERNEL, text)]
+        # What the file mentions again, as a base of another, need not be named by itself.
         missing = [name for name in names if said[name] == 1 and name not in asked]
         if missing or not expressions:
             found[path] = missing or ["the whole file"]
+    asked = {one.partition("<")[0] for expressions in instances.values() for one in expressions}
+    for path in headers:
+        if missing := set(re.findall(_KERNEL, path.read_text("utf-8"))) - asked:
+            found[path] = sorted(missing)
     return found
 
 

@@ -30,9 +30,10 @@ TWICE, ODD, EVEN = (
 
 def test_every_kernel_and_functor_is_found_by_calling_the_ops():
     code = (
-        "from tools.kernel_instances import record, unreached\n"
+        "from tools.kernel_instances import FOLDER, record, unreached\n"
         "found = record()\n"
-        "assert not unreached(found.instances), unreached(found.instances)\n"
+        "missing = unreached(found.instances, FOLDER.glob('*.cuh'))\n"
+        "assert not missing, missing\n"
         "for path, names in found.instances.items(): print(path.name, *names, sep='\\n')\n"
     )
     done = subprocess.run(
@@ -56,6 +57,12 @@ def test_what_no_instance_names_is_unreached(tmp_path):
     )
     assert unreached({path: ["run<Used<float>>"]}) == {path: ["Alone", "left"]}
     assert unreached({path: []})[path] == ["Used", "Alone", "run", "left"]
+    header = tmp_path / "file.cuh"
+    header.write_text(
+        "__global__ void __launch_bounds__(T<N>::v)\nrun(int) {}\n__global__ void other(int) {}\n"
+    )
+    assert unreached({}, [header]) == {header: ["other", "run"]}
+    assert unreached({path: ["run<Used<Alone>>", "left<float>"]}, [header]) == {header: ["other"]}
     path.write_text("// nothing\n")
     assert unreached({path: []}) == {path: ["the whole file"]}
 
@@ -90,7 +97,7 @@ def test_a_changed_header_counts_for_the_files_that_include_it(monkeypatch):
 def test_a_wrong_file_is_reported_with_line_architecture_and_instance(tmp_path, mode):
     path = tmp_path / "wrong.cu"
     path.write_text(WRONG)
-    options = ("--std=c++17", f"-I{FOLDER}")
+    options = ("--std=c++17",)
     (text,) = work(Unit(path, [TWICE], 90, options, mode))
     assert f"wrong.cu, sm_90, {TWICE}:" in text
     assert 'wrong.cu(3): error: identifier "y" is undefined' in text
