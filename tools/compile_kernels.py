@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,7 @@ from tools.nvrtc import CompileError, Compiler
 ROOT = Path(__file__).resolve().parent.parent
 # Architectures by major version of CUDA; that of H100 and H200 first. CUDA 13 begins with 7.5.
 ARCHITECTURES = {13: (90, 75, 80, 86, 89, 100, 120), 12: (70, 61)}
-_SHOWN = 3  # instances of a file whose logs are shown
+_SHOWN = 3  # instances of a file that are named
 
 
 class Unit(NamedTuple):
@@ -46,34 +46,45 @@ class Unit(NamedTuple):
     cuda: int = 13
 
 
+class Fault(NamedTuple):
+    """Where something is wrong, file, architecture and instance, and what the compiler says."""
+
+    where: str
+    log: str
+
+
 @cache
 def _compiler(cuda: int) -> Compiler:
     return Compiler(cuda)
 
 
-def work(unit: Unit) -> list[str]:
-    """Compiles; what is wrong, one text for each instance that fails, "" if none does."""
+def work(unit: Unit) -> list[Fault]:
+    """Compiles; what is wrong, for the first few instances that fail."""
     _path, expressions, architecture, options, mode, cuda = unit
     named = Path(os.path.relpath(unit.path))
 
-    def fault(of: list[str]) -> str:
+    def log(of: list[str]) -> str:
         try:
             _compiler(cuda).compile(named, of, architecture, (*options, f"-I{FOLDER}"), mode)
         except CompileError as error:
             return str(error)
         return ""
 
-    text = fault(expressions)
-    if not text:
-        return []
-    head = f"FAILED {named}, sm_{architecture}"
-    if alone := fault([]):
-        return [f"{head}, whatever the instance:\n{alone}"]
-    found = [(one, log) for one in expressions if (log := fault([one]))]
-    texts = [f"{head}, {one}:\n{log}" for one, log in found[:_SHOWN]]
-    if len(found) > _SHOWN:
-        texts.append(f"{head}: so {len(found)} of {len(expressions)} instances")
-    return texts or [f"{head}, all instances together:\n{text}"]
+    def failing(of: list[str], text: str) -> list[Fault]:
+        if len(of) <= 1 or not text:
+            return [Fault(f"{named}, sm_{architecture}, {one}", text) for one in of if text]
+        found: list[Fault] = []
+        for half in (of[: len(of) // 2], of[len(of) // 2 :]):
+            if len(found) < _SHOWN:
+                found += failing(half, log(half))
+        return found
+
+    text = log(expressions)
+    if text and (alone := log([])):
+        return [Fault(f"{named}, sm_{architecture}, whatever the instance", alone)]
+    if text:
+        return failing(expressions, text)[:_SHOWN] or [Fault(f"{named}, sm_{architecture}", text)]
+    return []
 
 
 def changed_since(branch: str, paths: list[Path]) -> list[Path] | None:
@@ -114,30 +125,53 @@ def headers(path: Path) -> set[Path]:
     return found
 
 
-def units(recording: Recording, architectures: tuple[int, ...], others: list[Path]) -> list[Unit]:
+def units(
+    recording: Recording, architectures: tuple[int, ...], others: list[Path], cuda: int
+) -> list[Unit]:
     """What is to be compiled, the longest first.
 
     Args:
         recording: The instances.
         architectures: The first is the one for which all instances are looked at.
         others: The files that are compiled for all other architectures.
+        cuda: Major version.
     """
     first, *further = architectures
     found = []
     for path, expressions in recording.instances.items():
         some, options = cover(expressions), recording.options
-        found.append((len(expressions) / 8, Unit(path, expressions, first, options, "text")))
-        found.append((len(some), Unit(path, some, first, options, "full")))
-        for one in further if path in others else ():
-            found.append((len(some) / 3, Unit(path, some, one, options, "draft")))
+        costs = [
+            (len(expressions) / 8, first, "text", expressions),
+            (len(some), first, "full", some),
+        ]
+        costs += [(len(some) / 3, one, "draft", some) for one in further if path in others]
+        found += [
+            (cost, Unit(path, of, architecture, options, mode, cuda))
+            for cost, architecture, mode, of in costs
+        ]
     return [unit for _cost, unit in sorted(found, key=lambda pair: -pair[0])]
 
 
-def run(todo: list[Unit]) -> Iterator[str]:
-    """Compiles with as many processes as there are cores; what is wrong."""
+def run(todo: list[Unit]) -> int:
+    """Compiles with as many processes as there are cores, prints what is wrong, and counts it."""
+    seen: set[str] = set()
+    count = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for texts in pool.map(work, todo):
-            yield from texts
+        for fault in (fault for faults in pool.map(work, todo) for fault in faults):
+            count += 1
+            errors = "\n".join(re.findall(r".*\berror\b: .*", fault.log)) or fault.log
+            print(f"FAILED {fault.where}:", "as above" if errors in seen else f"\n{fault.log}")
+            seen.add(errors)
+    return count
+
+
+def report_unreached(recording: Recording, in_tree: bool) -> int:
+    """Prints what no instance names, and counts it."""
+    headers = FOLDER.glob("*.cuh") if in_tree else ()
+    found = unreached(recording.instances, headers)
+    for path, names in found.items():
+        print(f"FAILED {os.path.relpath(path)}: no sample of an op comes to {', '.join(names)}")
+    return len(found)
 
 
 def _parsed(arguments: list[str] | None) -> argparse.Namespace:
@@ -155,16 +189,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parsed(arguments)
     begin = time.perf_counter()
     recording = record(options.ops)
-    instances = recording.instances
+    paths = list(recording.instances)
     if options.list:
-        for path, expressions in instances.items():
+        for path, expressions in recording.instances.items():
             print(*(f"{path.name} {one}" for one in expressions), sep="\n")
         return 0
-    faults = [
-        f"FAILED {os.path.relpath(path)}: no sample of an op comes to {', '.join(names)}"
-        for path, names in unreached(instances, [] if options.ops else FOLDER.glob("*.cuh")).items()
-    ]
-    print(*faults, sep="\n", end="\n" if faults else "")
     try:
         compiler = Compiler(options.cuda)
     except ModuleNotFoundError as error:
@@ -174,25 +203,20 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown := set(architectures) - set(compiler.architectures()):
         print(f"NVRTC {compiler.version()} does not compile for {sorted(unknown)}")
         return 1
-    others: list[Path] | None = list(instances)
-    if options.changed:
-        others = changed_since(options.changed, list(instances))
-        if others is None:
-            print(f"no branch {options.changed} here: sm_{architectures[0]} alone is compiled for")
-    todo = [
-        unit._replace(cuda=options.cuda) for unit in units(recording, architectures, others or [])
-    ]
+    others = changed_since(options.changed, paths) if options.changed else paths
+    if others is None:
+        print(f"no branch {options.changed} here: sm_{architectures[0]} alone is compiled for")
+    todo = units(recording, architectures, others or [], options.cuda)
     print(
-        f"NVRTC {compiler.version()}: {len(instances)} files, {sum(map(len, instances.values()))} "
-        f"instances for sm_{architectures[0]}; {len(others or [])} files for "
-        f"{', '.join(f'sm_{one}' for one in architectures[1:]) or 'no other'}"
+        f"NVRTC {compiler.version()}: {sum(map(len, recording.instances.values()))} instances of "
+        f"{len(paths)} file(s) for sm_{architectures[0]}; {len(others or [])} file(s) for "
+        f"{', '.join(f'sm_{one}' for one in architectures[1:]) or 'no other'}",
+        flush=True,
     )
-    for text in run(todo):
-        faults.append(text)
-        print(text)
+    count = report_unreached(recording, options.ops is None) + run(todo)
     seconds = time.perf_counter() - begin
-    print(f"{len(todo)} compilations, {len(faults)} faults, {seconds:.0f} s")
-    return int(bool(faults))
+    print(f"{len(todo)} compilations, {count} faults, {seconds:.0f} s")
+    return int(count > 0)
 
 
 if __name__ == "__main__":

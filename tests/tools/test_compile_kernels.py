@@ -95,20 +95,19 @@ def test_a_changed_header_counts_for_the_files_that_include_it(monkeypatch):
 @needs_nvrtc
 @pytest.mark.parametrize("mode", nvrtc.MODES)
 def test_a_wrong_file_is_reported_with_line_architecture_and_instance(tmp_path, mode):
-    path = tmp_path / "wrong.cu"
+    path, options = tmp_path / "wrong.cu", ("--std=c++17",)
     path.write_text(WRONG)
-    options = ("--std=c++17",)
-    (text,) = work(Unit(path, [TWICE], 90, options, mode))
-    assert f"wrong.cu, sm_90, {TWICE}:" in text
-    assert 'wrong.cu(3): error: identifier "y" is undefined' in text
+    ((where, log),) = work(Unit(path, [TWICE], 90, options, mode))
+    assert where.endswith(f"wrong.cu, sm_90, {TWICE}")
+    assert 'wrong.cu(3): error: identifier "y" is undefined' in log
     path.write_text(WRONG.replace("struct Odd", "strct Odd"))
-    (text,) = work(Unit(path, [TWICE], 90, options, mode))
-    assert "wrong.cu, sm_90, whatever the instance:" in text and "wrong.cu(5): error" in text
+    ((where, log),) = work(Unit(path, [TWICE], 90, options, mode))
+    assert where.endswith("wrong.cu, sm_90, whatever the instance") and "wrong.cu(5): error" in log
     path.write_text(WRONG.replace("y + x", "x + x"))
-    (text,) = work(Unit(path, [TWICE, ODD, EVEN], 75, options, mode))
-    assert f"wrong.cu, sm_75, {ODD}:" in text and "wrong.cu(6): error" in text
-    (text,) = work(Unit(path, [TWICE, "flat<Gone<float>>"], 75, options, mode))
-    assert "sm_75, flat<Gone<float>>:" in text and '"Gone" is undefined' in text
+    ((where, log),) = work(Unit(path, [TWICE, ODD, EVEN], 75, options, mode))
+    assert where.endswith(f"wrong.cu, sm_75, {ODD}") and "wrong.cu(6): error" in log
+    ((where, log),) = work(Unit(path, [TWICE, "flat<Gone<float>>"], 75, options, mode))
+    assert where.endswith("sm_75, flat<Gone<float>>") and '"Gone" is undefined' in log
     assert work(Unit(path, [TWICE, EVEN], 120, options, mode)) == []
 
 

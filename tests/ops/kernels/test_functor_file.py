@@ -166,3 +166,13 @@ def test_the_example_on_a_gpu():
     report = io.StringIO()
     assert run_suite(records, [get_place("gpu:0")], report) == 0, report.getvalue()
     assert "fused gradient is the formula, gpu:0" in report.getvalue()
+
+
+@pytest.mark.gpu
+def test_the_example_is_measured():
+    done = subprocess.run(
+        [sys.executable, "-m", "examples.own_kernel.measure"],
+        cwd=ROOT, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("of the copy speed") == 2
