@@ -2,6 +2,8 @@
 #   make demo    train LinearNet on two processes
 #   make test    all tests, with branch coverage
 #   make check   ruff, mypy and the architecture test
+#   make kernels the GPU kernels, compiled without a GPU; CUDA=12 takes NVRTC 12.9, for GPUs below 7.5,
+#                and KERNELS="--changed main" other architectures than 9.0 for changed files alone
 #   make names   the lists of public op names, after an op was added
 #   make docs    write docs/compatibility.md again
 #   make bench   every benchmark, short; BENCH="linear_net" picks, PEERS="python ..." adds peers
@@ -15,6 +17,8 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 BENCH ?= linear_net op_overhead large lerp allreduce dp import_time
 PEERS ?=
+CUDA ?= 13
+KERNELS ?=
 ARGS ?=
 
 ifneq ($(shell command -v uv 2>/dev/null),)
@@ -25,7 +29,7 @@ NEW_VENV = $(PYTHON) -m venv $(VENV)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
-.PHONY: demo test check names docs bench soak clean
+.PHONY: demo test check kernels names docs bench soak clean
 
 demo: $(STAMPS)/base
 	$(BIN)/python examples/linear_net.py --demo
@@ -42,6 +46,9 @@ check: $(STAMPS)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -s tests/test_architecture.py tests/test_architecture_rules.py
+
+kernels: $(STAMPS)/kernels$(if $(filter 12,$(CUDA)),-cuda12)
+	$(BIN)/python -m tools.compile_kernels --cuda $(CUDA) $(KERNELS)
 
 names: $(STAMPS)/dev
 	$(BIN)/python -m tools.public_names
@@ -63,11 +70,12 @@ $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "minipaddle needs Python >= 3.11 on PATH (or: make PYTHON=...)"; exit 1; }
 	$(NEW_VENV)
 
-# The stamps: base is the package alone, test and dev add the extras of these names.
+# The stamps: base is the package alone, the others add the extras of these names.
 $(STAMPS)/base: pyproject.toml | $(BIN)/python
 	$(INSTALL) -e .
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/test $(STAMPS)/dev: $(STAMPS)/%: pyproject.toml | $(BIN)/python
+EXTRAS := test dev kernels kernels-cuda12
+$(addprefix $(STAMPS)/,$(EXTRAS)): $(STAMPS)/%: pyproject.toml | $(BIN)/python
 	$(INSTALL) -e '.[$*]'
 	@mkdir -p $(STAMPS) && touch $@ $(STAMPS)/base

@@ -13,6 +13,7 @@ from types import ModuleType
 from minipaddle.imperative.dispatch import bound
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.ops import schema
+from minipaddle.ops.kernels.functor_file import register_functors
 from minipaddle.ops.op import OPS, REQUIRED, Op
 from minipaddle.ops.schema import SchemaError
 
@@ -28,6 +29,10 @@ def load_op(path: str | os.PathLike[str]) -> ModuleType:
     with docstrings under ``@bound``; an op without one gets its signature from the YAML. Tests of
     the ops come from ``NAME_samples.py``: ``python -m minipaddle.testing NAME.yaml``.
 
+    ``NAME.cu``, if it is there, holds CUDA functors, of which GPUs get their kernels:
+    ``template <class C> struct SquaredRelu`` is applied to every element for the op
+    ``squared_relu``, ``SquaredReluGrad`` for its gradient (``docs/adding_a_kernel.md``).
+
     Loading is for the process: one that is spawned loads again. A file that is loaded already is
     not read again. A load that fails leaves none of the file's ops behind.
 
@@ -39,8 +44,9 @@ def load_op(path: str | os.PathLike[str]) -> ModuleType:
 
     Raises:
         FileNotFoundError: One of the two files is not there.
-        SchemaError: A declaration is wrong, has a name that is taken, or lacks its code. The text
-            names file, op and key. What the Python file itself raises comes through.
+        SchemaError: A declaration is wrong, has a name that is taken, or lacks its code or its
+            functor. The text names file, op and key. What the Python file itself raises comes
+            through.
 
     Example:
         >>> import pathlib, tempfile
@@ -87,6 +93,7 @@ def load_op(path: str | os.PathLike[str]) -> ModuleType:
             _run(code)
             for op in declared:
                 _check_code(file, op)
+            register_functors(file, declared)
             _loaded[file] = _namespace(file, declared)
         except BaseException:
             for op in declared:

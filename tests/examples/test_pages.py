@@ -29,7 +29,9 @@ def found(pattern):
 
 
 PROGRAMS = dict(found(r"^```python\n([^`]*)^```\n\n```text\n([^`]*)^```"))
-QUOTES = dict(found(r"^```(?:python fragment|yaml)\n# ([\w./]+)\n([^`]*?(?:``[^`]*?)*)^```"))
+QUOTES = dict(
+    found(r"^```(?:python fragment|yaml|cpp)\n(?:#|//) ([\w./]+)\n([^`]*?(?:``[^`]*?)*)^```")
+)
 NAMES = sorted({names for _, names in found(r"`([\w./]+\.(?:py|yaml)):([\w.]+)`")})
 LINKS = sorted({(where.partition(":")[0], link) for where, (link,) in found(r"\]\(([\w./-]+)\)")})
 

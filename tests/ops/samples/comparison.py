@@ -143,7 +143,12 @@ SAMPLES = (
     _of_bits("bitwise_xor", np.bitwise_xor, _alike()),
     OpSample("bitwise_not", np.invert, _singles(), (_NOT_A_TENSOR,)),
     _of_bits("bitwise_left_shift", lambda x, y: x * 2**y, _shifts()),
-    _of_bits("bitwise_right_shift", lambda x, y: x // 2**y, _shifts()),
+    _of_bits(
+        "bitwise_right_shift",
+        lambda x, y, is_arithmetic=True: x // 2**y,
+        # No bit comes in from the left: of numbers that are not negative that is the same.
+        (*_shifts(), Sample("bits", (np.abs(values((2, 3))), 1), {"is_arithmetic": False})),
+    ),
     _close("isclose", _is_close),
     _close("allclose", _all_close),
     OpSample(
