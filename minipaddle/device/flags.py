@@ -338,4 +338,7 @@ def pg_timeout_seconds() -> float:
 define_flag("FLAGS_selected_devices", "", "Ids of the devices to use, whatever their kind.")
 define_device_variables("gpu", "CUDA_VISIBLE_DEVICES", None)
 define_device_variables("xpu", None, None)
+define_flag(
+    "FLAGS_comm_wait_warning", 30.0, "Seconds of waiting for a rank after which a line says so."
+)
 define_flag("FLAGS_nccl_nrings", 1, "Number of communication rings of a group.", RING_BOUNDS)

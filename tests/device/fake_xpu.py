@@ -227,6 +227,9 @@ class XpuGroup(ProcessGroup):
     def abort(self, exc: BaseException) -> None:
         self._host.abort(exc)
 
+    def report_waits(self, seconds: float, report: Any = None) -> None:
+        self._host.report_waits(seconds, report)
+
     def empty(self, numel: int, dtype: Any) -> XpuBuffer:
         return XpuBuffer(self._host.empty(numel, dtype))
 

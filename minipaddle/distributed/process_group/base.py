@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
 DEFAULT_TIMEOUT = 1800.0
 """Seconds that a wait for another rank may last, unless the group was made with another limit."""
+
+LateReport = Callable[[list[int], float, int], None]
 
 
 class ReduceOp(IntEnum):
@@ -95,6 +97,17 @@ class ProcessGroup(ABC):
     @abstractmethod
     def abort(self, exc: BaseException) -> None:
         """Tells the peers that this rank failed with ``exc`` and refuses further use here."""
+
+    @abstractmethod
+    def report_waits(self, seconds: float, report: LateReport | None = None) -> None:
+        """Has waits for other ranks that last ``seconds`` reported, while they go on.
+
+        Args:
+            seconds: How long a wait may last unsaid.
+            report: ``report(ranks, seconds, buffer)`` gets the world ranks that are late and the
+                number of the bucket that they are late for, 0 for another collective. By default
+                a line on standard error.
+        """
 
     # What the Reducer needs.
 

@@ -7,7 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from minipaddle.device.backend import current_place
-from minipaddle.distributed.process_group.base import DEFAULT_TIMEOUT, ProcessGroup, ReduceOp
+from minipaddle.distributed.process_group.base import (
+    DEFAULT_TIMEOUT,
+    LateReport,
+    ProcessGroup,
+    ReduceOp,
+)
 from minipaddle.ops.op import namespace
 
 
@@ -50,6 +55,9 @@ class LoneGroup(ProcessGroup):
 
     def abort(self, exc: BaseException) -> None:
         """There is nobody to tell."""
+
+    def report_waits(self, seconds: float, report: LateReport | None = None) -> None:
+        """Nobody is late."""
 
     def empty(self, numel: int, dtype: Any) -> Any:
         """See ``ProcessGroup``."""
