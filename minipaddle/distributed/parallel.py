@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import warnings
 import weakref
 from collections import OrderedDict
@@ -10,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from minipaddle.device.flags import RING_BOUNDS
+from minipaddle.device.flags import RING_BOUNDS, get_flag
 from minipaddle.device.parallel_env import ParallelEnv
+from minipaddle.distributed.agreement import check_agreement, description_of
 from minipaddle.distributed.group import Group, default_group, members_of
 from minipaddle.distributed.process_group.base import ProcessGroup
 from minipaddle.imperative.grad_node import grad_state
-from minipaddle.imperative.reducer import Reducer
-from minipaddle.imperative.tensor import Parameter, Tensor
+from minipaddle.imperative.reducer import Reducer, owner_of
+from minipaddle.imperative.tensor import Parameter, Tensor, trained_changes
 from minipaddle.nn.layer import Layer
 
 _MEGABYTE = 1024 * 1024
@@ -86,6 +88,8 @@ class DataParallel(Layer):
         self.find_unused_parameters = find_unused_parameters
         self._sync = True
         self._reducer: Reducer | None = None
+        self._base: ProcessGroup | None = None
+        self._release: Any = None
         members = members_of(group or default_group())
         if members is None:
             raise RuntimeError("this process is not in the group that DataParallel was given")
@@ -96,55 +100,124 @@ class DataParallel(Layer):
                 stacklevel=2,
             )
             return
-        options: dict[str, Any] = {
+        self._options: dict[str, Any] = {
             "find_unused_parameters": find_unused_parameters,
             "comm_buffer_size": comm_buffer_size,
             "last_comm_buffer_size": last_comm_buffer_size,
             "nrings": members.nrings if strategy is None else strategy.nrings,
         }
-        self._reducer = self._make_reducer(members, options)
-        # At once, and not when the last communication thread has forgotten its last task.
-        weakref.finalize(self, self._reducer.release)
+        # Here ranks agree, apart from the user's collectives and when the Reducer's group is dead.
+        self._base = members.new_group(range(members.world_size), 1)
+        assert self._base is not None
+        weakref.finalize(self, self._base.destroy)
+        self._reducer = self._make_reducer()
 
-    def _make_reducer(self, members: ProcessGroup, options: dict[str, Any]) -> Reducer:
+    def _make_reducer(self, old: Reducer | None = None) -> Reducer:
+        """Makes the Reducer together with all ranks; ``old`` is the one that it replaces."""
+        assert self._base is not None
         # What is wrong on one rank alone must not leave the others waiting for it, so each rank
-        # tells the others what it has before it looks at what is wrong.
-        _check_same_models(members, self._layers, options)
-        _check_rings(options["nrings"])
-        trained = self._trained_parameters()
-        _broadcast_state(members, self._layers)
+        # tells the others what it has, and what is wrong.
+        trained, problem = self._find_trained()
+        check_agreement(self._base, description_of(self._layers, self._options), problem)
+        if old is None:
+            _broadcast_state(self._base, self._layers)
+        else:
+            old.release()
         # Channels of its own: two models in one backward are then free to finish in any order.
-        own = members.new_group(range(members.world_size), options["nrings"])
+        own = self._base.new_group(range(self._base.world_size), self._options["nrings"])
         assert own is not None
-        sizes = (options["last_comm_buffer_size"], options["comm_buffer_size"])
+        sizes = (self._options["last_comm_buffer_size"], self._options["comm_buffer_size"])
         limits = [int(megabytes * _MEGABYTE) for megabytes in sizes]
-        reducer = Reducer(trained, own, limits, options["find_unused_parameters"])
+        try:
+            reducer = Reducer(trained, own, limits, self.find_unused_parameters)
+        except BaseException:
+            own.destroy()
+            raise
+        _watch_waits(reducer, own)
+        renew = weakref.WeakMethod(self._renew)
+        reducer.renew = lambda: renew()()  # type: ignore[misc]
+        self._changes = trained_changes[0]
+        if self._release is not None:
+            self._release.detach()
+        # At once, and not when the last communication thread has forgotten its last task.
+        self._release = weakref.finalize(self, reducer.release)
         weakref.finalize(reducer, own.destroy)
         return reducer
 
-    def _trained_parameters(self) -> list[tuple[str, Parameter]]:
+    def _find_trained(self) -> tuple[list[tuple[str, Parameter]], Exception | None]:
+        """The parameters to average, and what speaks against it."""
         trained = [
             (name, parameter)
             for name, parameter in self._layers.named_parameters()
             if parameter.trainable and not parameter.no_sync
         ]
+        problem: Exception | None = None
         if not trained:
-            raise AssertionError(
+            problem = AssertionError(
                 f"{self._layers.full_name()} has no parameter to train, so DataParallel has "
                 "nothing to do: use the layer itself"
             )
         for name, parameter in trained:
+            if owner_of(parameter.leaf_node()) not in (None, self._reducer):
+                taken = f"parameter {name} is in another DataParallel already"
+                problem = problem or RuntimeError(taken)
             if parameter.size == 0:
-                raise ValueError(
+                problem = ValueError(
                     f"parameter {name} has no elements: its shape is {parameter.shape}"
                 )
-        return trained
+        low, high = RING_BOUNDS
+        nrings = self._options["nrings"]
+        if not low <= nrings <= high:
+            problem = ValueError(f"strategy.nrings must lie in {low}..{high}; got {nrings}")
+        return trained, problem
+
+    def _renew(self) -> Reducer:
+        """Makes a new Reducer after a failure, or after a change of what is trained."""
+        old = self._reducer
+        assert old is not None and self._base is not None
+        if not old.broken:
+            # A rank without the change waits in its backward: it must not do so for ever.
+            old.group.abort(
+                RuntimeError(
+                    f"rank {old.group.rank} has frozen or unfrozen parameters, so buckets are made "
+                    "anew; every rank must do the same before its next forward"
+                )
+            )
+            old.broken = True
+        completed = self._base.all_gather_object(old.completed)
+        new = self._make_reducer(old)
+        new.armed, new.expected = old.armed, old.expected
+        self._reducer = new
+        old.group.destroy()  # type: ignore[attr-defined]
+        if len(set(completed)) > 1:
+            told = ", ".join(f"rank {rank}: {count}" for rank, count in enumerate(completed))
+            raise RuntimeError(
+                "a rank failed after the gradients of its last step were averaged, so that other "
+                f"ranks have made a step more ({told}) and may hold other parameters; load the "
+                "last checkpoint on every rank and go on"
+            )
+        return new
+
+    def _is_stale(self, reducer: Reducer) -> bool:
+        """Whether the Reducer has failed, or other parameters are trained than it knows."""
+        if reducer.broken:
+            return True
+        self._changes = trained_changes[0]
+        return [p.leaf_node() for _, p in self._find_trained()[0]] != reducer.nodes
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Runs the wrapped layer; the backward of what it returns is averaged."""
-        outputs = self._layers(*inputs, **kwargs)
-        if self._reducer is not None and grad_state.recording:
-            self._reducer.prepare_for_backward(self._sync)
+        reducer = self._reducer
+        if reducer is None or not grad_state.recording:
+            return self._layers(*inputs, **kwargs)
+        if (reducer.broken or self._changes != trained_changes[0]) and self._is_stale(reducer):
+            reducer = self._renew()
+        try:
+            outputs = self._layers(*inputs, **kwargs)
+        except BaseException as error:
+            reducer.abort(error)
+            raise
+        reducer.prepare_for_backward(self._sync)
         return outputs
 
     @contextlib.contextmanager
@@ -199,38 +272,22 @@ class DataParallel(Layer):
         raise AttributeError(f"DataParallel has no attribute {name!r}")
 
 
-def _check_rings(nrings: Any) -> None:
-    low, high = RING_BOUNDS
-    if not low <= nrings <= high:
-        raise ValueError(f"strategy.nrings must lie in {low}..{high}; got {nrings}")
+def _watch_waits(reducer: Reducer, group: ProcessGroup) -> None:
+    """Has waits for late ranks reported with the bucket and its parameters."""
+    weak, rank = weakref.ref(reducer), reducer.group.rank
 
+    def report(late: list[int], seconds: float, number: int) -> None:
+        alive = weak()
+        buckets = [] if alive is None else alive.buckets
+        where = [b for b in buckets if getattr(b.buffer, "number", None) == number]
+        what = alive.describe(where[0]) if alive is not None and where else "unused parameters"
+        whom = " and ".join(f"rank {one}" for one in late)
+        sys.stderr.write(
+            f"minipaddle: rank {rank} has been waiting for {whom} for {seconds:g} s: {what}\n"
+        )
+        sys.stderr.flush()
 
-def _check_same_models(members: ProcessGroup, layers: Layer, options: dict[str, Any]) -> None:
-    """Refuses, on every rank, models or options that differ between ranks."""
-    mine = {f"option {name}": str(value) for name, value in options.items()}
-    for name, parameter in layers.named_parameters():
-        trained = parameter.trainable and not parameter.no_sync
-        mine[f"parameter {name}"] = f"{_shape_and_dtype(parameter)}, trained {trained}"
-    for name, buffer in layers.named_buffers():
-        mine[f"buffer {name}"] = _shape_and_dtype(buffer)
-    first, *others = members.all_gather_object(mine)
-    for rank, other in enumerate(others, 1):
-        for name in [*first, *other]:
-            a, b = first.get(name, "absent"), other.get(name, "absent")
-            if a != b:
-                raise RuntimeError(
-                    "DataParallel needs the same model and options on every rank, but "
-                    f"{name} is: {a} on rank 0; {b} on rank {rank}"
-                )
-        if list(first) != list(other):
-            raise RuntimeError(
-                f"DataParallel needs parameters in the same order on every rank; rank {rank} "
-                "declares them in another order than rank 0"
-            )
-
-
-def _shape_and_dtype(tensor: Tensor) -> str:
-    return f"shape {tensor.shape}, dtype {tensor.dtype.name}"
+    group.report_waits(float(get_flag("FLAGS_comm_wait_warning")), report)
 
 
 def _broadcast_state(members: ProcessGroup, layers: Layer) -> None:

@@ -10,84 +10,22 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import queue
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from minipaddle.imperative.bucket import Bucket, assign_buckets
-from minipaddle.imperative.engine import queue_callback
+from minipaddle.imperative.communication import CommGroup, CommPool
 from minipaddle.imperative.grad_node import FULL, AccumulationNode
+from minipaddle.imperative.run_end import queue_callback, watch_failures
 from minipaddle.imperative.tensor import Parameter
 
 # Seconds that the end of backward waits beyond the group's own limit, whose error says more.
 _GRACE = 10.0
 _numbers = itertools.count()
-
-
-class CommGroup(Protocol):
-    """What the Reducer needs of a process group.
-
-    Attributes:
-        rank: This process's number.
-        world_size: How many processes there are.
-        nrings: How many allreduces may be under way at once.
-        blocking: ``allreduce_mean`` returns when the result is there, and not before.
-        timeout: Seconds after which a wait for another rank is an error.
-    """
-
-    rank: int
-    world_size: int
-    nrings: int
-    blocking: bool
-    timeout: float
-
-    def empty(self, numel: int, dtype: Any) -> Any:
-        """A resident buffer; its ``array`` is 1-D."""
-
-    def wait_compute(self, ring: int) -> Any:
-        """Marks, in the thread of backward, the work that an allreduce has to wait for."""
-
-    def allreduce_mean(self, buffer: Any, ring: int, token: Any) -> Any:
-        """Averages a buffer over the ranks, after ``token``; called by the ring's thread."""
-
-    def wait_comm(self, token: Any) -> None:
-        """Makes later work of the calling thread wait for an allreduce."""
-
-    def allreduce_max(self, bitmap: Any) -> None:
-        """Elementwise maximum over the ranks, in place."""
-
-    def abort(self, exc: BaseException) -> None:
-        """Tells the other ranks that this one has failed, so that none waits for it."""
-
-
-class CommPool:
-    """Communication threads, one a lane; a lane's tasks run one after another, in order."""
-
-    def __init__(self, lanes: int) -> None:
-        self._queues: list[queue.SimpleQueue[Callable[[], None] | None]] = [
-            queue.SimpleQueue() for _ in range(lanes)
-        ]
-        for lane, tasks in enumerate(self._queues):
-            threading.Thread(target=_work, args=(tasks,), name=f"comm-{lane}", daemon=True).start()
-
-    def submit(self, lane: int, task: Callable[[], None]) -> None:
-        """Puts ``task``, which must not raise, at the end of a lane."""
-        self._queues[lane].put(task)
-
-    def close(self) -> None:
-        """Lets the threads end when their lanes are empty."""
-        for tasks in self._queues:
-            tasks.put(None)
-
-
-def _work(tasks: queue.SimpleQueue[Callable[[], None] | None]) -> None:
-    while (task := tasks.get()) is not None:
-        task()
-        del task  # a waiting thread must keep nothing alive
 
 
 class _Failure(NamedTuple):
@@ -108,6 +46,12 @@ class Reducer:
             parameters are in the first, which is reduced last.
         find_unused_parameters: Whether a backward may leave parameters out.
 
+    Attributes:
+        broken: A backward has failed, here or on another rank, and ``renew`` is to be called.
+        completed: How many backwards have been averaged.
+        renew: Makes the Reducer that goes on after a failure, on every rank. Without it, this one
+            goes on with the same group.
+
     Raises:
         RuntimeError: A parameter is in a living Reducer already.
     """
@@ -125,7 +69,11 @@ class Reducer:
         self.nodes = [parameter.leaf_node() for _, parameter in parameters]
         self.find_unused_parameters = find_unused_parameters
         self.armed = False
+        self.expected = 0  # the thread whose forward awaits its backward
         self.running = False
+        self.broken = False
+        self.completed = 0
+        self.renew: Callable[[], Reducer] | None = None
         self.ready = [False] * len(self.nodes)
         self.next_group_ = 0
         self.buckets = self._make_buckets(limits)
@@ -137,10 +85,11 @@ class Reducer:
         self.comm_op_count_ = 0
         self.cv_ = threading.Condition()
         self._failure: _Failure | None = None
-        self._held: Callable[[], None] | None = None
+        self._held: Callable[..., None] | None = None
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._weak = weakref.ref(self)
         self._hook_leaves()
+        _reducers.add(self)
 
     # ---- set-up ----
 
@@ -158,8 +107,7 @@ class Reducer:
 
     def _hook_leaves(self) -> None:
         for name, node in zip(self.names, self.nodes, strict=True):
-            owner = getattr(node.reduce_hook, "reducer", None)
-            if owner is not None and owner() is not None:
+            if owner_of(node) is not None:
                 raise RuntimeError(f"parameter {name} is in another DataParallel already")
         for bucket in self.buckets:
             for position, i in enumerate(bucket.members):
@@ -172,12 +120,14 @@ class Reducer:
         for node in self.nodes:
             if getattr(node.reduce_hook, "reducer", None) is self._weak:
                 node.reduce_hook = None
+        self._close()
 
     # ---- one backward ----
 
     def prepare_for_backward(self, sync: bool) -> None:
         """Called by each forward: whether the backward of what it computes is averaged."""
         self.armed = sync
+        self.expected = threading.get_ident() if sync else 0
 
     def mark_var_ready(self, index: int) -> None:
         """Takes note that a parameter's gradient is final in this backward.
@@ -188,6 +138,9 @@ class Reducer:
         if not self.armed:
             return
         if not self.running:
+            if self.broken and self.renew is not None:
+                self.renew().mark_var_ready(index)
+                return
             self.running = True
             queue_callback(self._end_of_backward, self.number)
         if self.ready[index]:
@@ -220,17 +173,22 @@ class Reducer:
             with self.cv_:
                 self.comm_op_count_ += 1
                 bucket.under_way = True
-                alone = self.comm_op_count_ == 1
+                self._alone = self.comm_op_count_ == 1
             self.next_group_ += 1
-            if alone and bucket is self.buckets[-1]:
-                # Nothing is left to compute meanwhile. The thread of backward reduces it at the
-                # end: to wake another thread costs more than a small allreduce.
+            if bucket is self.buckets[-1]:
+                # Nothing is left to compute meanwhile. It leaves when backward has ended well on
+                # this rank, so that no rank has all means unless all ranks have come that far.
                 self._held = launch
             else:
                 self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
 
-    def fused_allreduce_schedule(self, bucket: Bucket, ring: int, token: Any) -> None:
-        """Reduces one bucket; runs in a communication thread."""
+    def fused_allreduce_schedule(
+        self, bucket: Bucket, ring: int, token: Any, tell: bool = True
+    ) -> None:
+        """Reduces one bucket; runs in a communication thread.
+
+        A failure is told to the other ranks at once, unless the caller wants to do it.
+        """
         try:
             # After a failure nothing more is sent: a later bucket of this rank would meet the
             # others' earlier one.
@@ -240,7 +198,10 @@ class Reducer:
                 bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
         except BaseException as error:
             with self.cv_:
+                first = self._failure is None
                 self._failure = self._failure or _Failure(bucket, error, threading.get_ident())
+            if first and tell:
+                self.group.abort(self._explained(self._failure))
         finally:
             with self.cv_:
                 self.comm_op_count_ -= 1
@@ -249,10 +210,10 @@ class Reducer:
 
     def _end_of_backward(self, error: BaseException | None) -> None:
         try:
-            if error is not None:
-                self._abort(error)
-            else:
+            if error is None:
                 self._finalize()
+            else:
+                self.abort(error)
         finally:
             self._reset()
 
@@ -263,8 +224,9 @@ class Reducer:
             self.finalize_backward()
             if used is not None:
                 self._settle_unused(unused, used)
+            self.completed += 1
         except BaseException as raised:
-            self._abort(raised)
+            self.abort(raised)
             raise
 
     def finalize_backward(self) -> None:
@@ -275,7 +237,11 @@ class Reducer:
         """
         if self._held is not None and self._failure is None:
             held, self._held = self._held, None
-            held()
+            if self._alone:  # to wake a thread costs more than a small allreduce
+                held(tell=False)
+            else:
+                ring = self.buckets[-1].index % self.group.nrings
+                self.comm_pool_.submit(ring if self.group.blocking else 0, held)
         limit = self.group.timeout + _GRACE
         with self.cv_:
             in_time = self.cv_.wait_for(
@@ -286,10 +252,11 @@ class Reducer:
         if failure is not None:
             if failure.thread == threading.get_ident() and not isinstance(failure.error, Exception):
                 raise failure.error  # Ctrl-C in the thread of backward stays what it is
-            raise _explained(failure.error, self._describe(failure.bucket)) from failure.error
+            raise self._explained(failure)
         if not in_time:
             raise TimeoutError(
-                f"{self._describe(under_way[0])}: timeout, not done after {limit:g} s"
+                f"rank {self.group.rank}: allreduce of {self.describe(under_way[0])}: timeout, not "
+                f"done after {limit:g} s"
             )
         for bucket in self.buckets:
             self.group.wait_comm(bucket.token)
@@ -331,30 +298,52 @@ class Reducer:
                 self.nodes[i].status = FULL
                 self.nodes[i].version[0] += 1
 
-    def _abort(self, error: BaseException) -> None:
-        """Frees the other ranks from waiting for this one, and this one's threads from them."""
-        self.group.abort(error)
+    def abort(self, error: BaseException) -> None:
+        """Makes this step void on every rank: each raises, and gradients are None.
+
+        It frees the other ranks from waiting for this one, and this one's threads from them. Some
+        gradients are averaged by now and others are not, so that all are forgotten.
+        """
+        failure = self._failure
+        if failure is None or failure.thread == threading.get_ident():
+            self.group.abort(error)
         if self._held is not None:  # its group refuses it now; the count goes down all the same
-            self._held()
+            self._held(tell=False)
             self._held = None
         with self.cv_:
             self.cv_.wait_for(lambda: self.comm_op_count_ == 0, _GRACE)
+        self.broken = True
+        for node in self.nodes:
+            node.clear(False)
+        self._reset()
 
     def _reset(self) -> None:
         self.running = False
+        self.expected = 0
         self.ready = [False] * len(self.nodes)
         self.next_group_ = 0
         self._failure = None
         for bucket in self.buckets:
             bucket.pending = len(bucket.members)
 
-    def _describe(self, bucket: Bucket) -> str:
+    def describe(self, bucket: Bucket) -> str:
+        """A bucket's number, and the names of its parameters, for texts."""
         names = [self.names[i] for i in bucket.members]
         shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-        return (
-            f"rank {self.group.rank}: allreduce of bucket {bucket.index} of {len(self.buckets)} "
-            f"(parameters {shown})"
-        )
+        return f"bucket {bucket.index} of {len(self.buckets)} (parameters {shown})"
+
+    def _explained(self, failure: _Failure) -> BaseException:
+        """An error of the same kind whose text says which bucket it struck."""
+        error = failure.error
+        try:
+            reason = str(error)
+        except Exception:  # a broken __str__ must not hide what it belongs to
+            reason = "(its text cannot be made)"
+        where = f"rank {self.group.rank}: allreduce of {self.describe(failure.bucket)}"
+        kind = TimeoutError if isinstance(error, TimeoutError) else RuntimeError
+        explained = kind(f"{where} failed: {type(error).__name__}: {reason}")
+        explained.__cause__ = error
+        return explained
 
 
 class _LeafHook:
@@ -372,16 +361,22 @@ class _LeafHook:
             reducer.mark_var_ready(self.index)
 
 
+def owner_of(node: AccumulationNode) -> Reducer | None:
+    """The living Reducer that averages the gradient of this leaf."""
+    owner = getattr(node.reduce_hook, "reducer", None)
+    return None if owner is None else owner()
+
+
 def _numel(node: AccumulationNode) -> int:
     return math.prod(node.shape)
 
 
-def _explained(error: BaseException, where: str) -> BaseException:
-    """An error of the same kind whose text says which bucket it struck."""
-    try:
-        reason = str(error)
-    except Exception:  # a broken __str__ must not hide what it belongs to
-        reason = "(its text cannot be made)"
-    text = f"{where} failed: {type(error).__name__}: {reason}"
-    kind = TimeoutError if isinstance(error, TimeoutError) else RuntimeError
-    return kind(text)
+def _tell_reducers(error: BaseException) -> None:
+    """A backward of this thread has failed, perhaps before it reached any parameter."""
+    for reducer in list(_reducers):
+        if reducer.expected == threading.get_ident() and not reducer.running:
+            reducer.abort(error)
+
+
+_reducers: weakref.WeakSet[Reducer] = weakref.WeakSet()
+watch_failures(_tell_reducers)

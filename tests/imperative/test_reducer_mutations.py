@@ -14,8 +14,8 @@ import weakref
 import pytest
 
 from minipaddle.imperative import reducer as reducer_module
-from minipaddle.imperative.engine import queue_callback
 from minipaddle.imperative.reducer import Reducer
+from minipaddle.imperative.run_end import queue_callback
 from tests.imperative.reducer_harness import (
     SMALL,
     LoneGroup,
