@@ -80,3 +80,12 @@ def _named(ranks: list[int]) -> str:
 
 def _shape_and_dtype(tensor: Tensor) -> str:
     return f"shape {tensor.shape}, dtype {tensor.dtype.name}"
+
+
+def broadcast_state(members: ProcessGroup, layers: Layer, source: int = 0) -> None:
+    """Gives every rank the parameters and buffers of one of them."""
+    skipped = {id(p) for p in layers.parameters() if p.no_sync}
+    for tensor in [*layers.parameters(), *layers.buffers()]:
+        if id(tensor) not in skipped:
+            members.broadcast(tensor.data, source)
+            tensor.version[0] += 1

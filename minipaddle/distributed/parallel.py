@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import math
 import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from minipaddle.device.flags import RING_BOUNDS, get_flag
-from minipaddle.device.parallel_env import ParallelEnv
-from minipaddle.distributed.agreement import check_agreement, description_of
+from minipaddle.device.flags import RING_BOUNDS
+from minipaddle.distributed.agreement import broadcast_state, check_agreement, description_of
 from minipaddle.distributed.group import Group, default_group, members_of
+from minipaddle.distributed.hooks import CommHook, GradBucket
+from minipaddle.distributed.join import Join
 from minipaddle.distributed.process_group.base import ProcessGroup
+from minipaddle.distributed.strategy import ParallelStrategy
+from minipaddle.distributed.waits import watch_waits
+from minipaddle.imperative.bucket import Bucket
 from minipaddle.imperative.grad_node import grad_state
-from minipaddle.imperative.reducer import Reducer, owner_of
+from minipaddle.imperative.leaf_hook import owner_of
+from minipaddle.imperative.reducer import Reducer
 from minipaddle.imperative.tensor import Parameter, Tensor, trained_changes
 from minipaddle.nn.layer import Layer
+from minipaddle.ops.op import namespace
 
 _MEGABYTE = 1024 * 1024
-
-
-@dataclass
-class ParallelStrategy:
-    """How the processes of a job work together; read from the environment by default.
-
-    Args:
-        nranks: Number of processes.
-        local_rank: Number of this one.
-        nrings: Number of communication rings, from 1 to 8.
-    """
-
-    nranks: int = field(default_factory=lambda: ParallelEnv().world_size)
-    local_rank: int = field(default_factory=lambda: ParallelEnv().rank)
-    nrings: int = field(default_factory=lambda: ParallelEnv().nrings)
 
 
 class DataParallel(Layer):
@@ -54,6 +44,9 @@ class DataParallel(Layer):
         find_unused_parameters: Whether a backward may leave parameters out. It costs one small
             exchange per backward.
         group: The processes; all by default.
+        gradient_predivide_factor: Each addend is divided by it before it is added, and the sum by
+            the rest; by default each addend by the number of processes.
+        broadcast_buffers: Whether each averaged forward begins with the buffers of process 0.
 
     Attributes:
         find_unused_parameters: As given.
@@ -80,6 +73,8 @@ class DataParallel(Layer):
         last_comm_buffer_size: float = 1,
         find_unused_parameters: bool = False,
         group: Group | None = None,
+        gradient_predivide_factor: float | None = None,
+        broadcast_buffers: bool = False,
     ) -> None:
         super().__init__(layers.full_name() + "_data_parallel" if isinstance(layers, Layer) else "")
         if not isinstance(layers, Layer):
@@ -90,20 +85,17 @@ class DataParallel(Layer):
         self._reducer: Reducer | None = None
         self._base: ProcessGroup | None = None
         self._release: Any = None
-        members = members_of(group or default_group())
+        self._joining: Join | None = None
+        self._hook: CommHook | None = None
+        members = _members(group)
         if members is None:
-            raise RuntimeError("this process is not in the group that DataParallel was given")
-        if members.world_size < 2 and group is None:
-            warnings.warn(
-                "DataParallel passes calls through: this process is alone. Start several with "
-                "paddle.distributed.spawn",
-                stacklevel=2,
-            )
             return
         self._options: dict[str, Any] = {
             "find_unused_parameters": find_unused_parameters,
             "comm_buffer_size": comm_buffer_size,
             "last_comm_buffer_size": last_comm_buffer_size,
+            "gradient_predivide_factor": gradient_predivide_factor,
+            "broadcast_buffers": broadcast_buffers,
             "nrings": members.nrings if strategy is None else strategy.nrings,
         }
         # Here ranks agree, apart from the user's collectives and when the Reducer's group is dead.
@@ -120,7 +112,7 @@ class DataParallel(Layer):
         trained, problem = self._find_trained()
         check_agreement(self._base, description_of(self._layers, self._options), problem)
         if old is None:
-            _broadcast_state(self._base, self._layers)
+            broadcast_state(self._base, self._layers)
         else:
             old.release()
         # Channels of its own: two models in one backward are then free to finish in any order.
@@ -133,7 +125,10 @@ class DataParallel(Layer):
         except BaseException:
             own.destroy()
             raise
-        _watch_waits(reducer, own)
+        factor = self._options["gradient_predivide_factor"]
+        if factor is not None:
+            own.divide_before(factor)
+        watch_waits(reducer, own)
         renew = weakref.WeakMethod(self._renew)
         reducer.renew = lambda: renew()()  # type: ignore[misc]
         self._changes = trained_changes[0]
@@ -165,6 +160,11 @@ class DataParallel(Layer):
                 problem = ValueError(
                     f"parameter {name} has no elements: its shape is {parameter.shape}"
                 )
+        factor = self._options["gradient_predivide_factor"]
+        if factor is not None and not 0 < factor < math.inf:
+            problem = ValueError(
+                f"gradient_predivide_factor must be a positive number; got {factor}"
+            )
         low, high = RING_BOUNDS
         nrings = self._options["nrings"]
         if not low <= nrings <= high:
@@ -188,6 +188,7 @@ class DataParallel(Layer):
         new = self._make_reducer(old)
         new.armed, new.expected = old.armed, old.expected
         self._reducer = new
+        self._install(self._hook)
         old.group.destroy()  # type: ignore[attr-defined]
         if len(set(completed)) > 1:
             told = ", ".join(f"rank {rank}: {count}" for rank, count in enumerate(completed))
@@ -198,20 +199,39 @@ class DataParallel(Layer):
             )
         return new
 
-    def _is_stale(self, reducer: Reducer) -> bool:
-        """Whether the Reducer has failed, or other parameters are trained than it knows."""
-        if reducer.broken:
-            return True
-        self._changes = trained_changes[0]
-        return [p.leaf_node() for _, p in self._find_trained()[0]] != reducer.nodes
+    def _renewed(self) -> Reducer:
+        """The Reducer: a new one if it has failed, or other parameters are trained now."""
+        reducer = self._reducer
+        assert reducer is not None
+        if not reducer.broken:
+            self._changes = trained_changes[0]
+            if [p.leaf_node() for _, p in self._find_trained()[0]] == reducer.nodes:
+                return reducer
+        return self._renew()
+
+    def _take_buffers(self) -> None:
+        """Takes over the buffers of process 0, into memory of their own.
+
+        What earlier forwards have saved for their backward keeps its values.
+        """
+        assert self._base is not None
+        for buffer in self._layers.buffers():
+            if buffer.data.size:
+                fresh = Tensor(namespace(buffer.place).assign(buffer.data), buffer.place)
+                self._base.broadcast(fresh.data, 0)
+                buffer.data, buffer.version = fresh.data, fresh.version
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """Runs the wrapped layer; the backward of what it returns is averaged."""
         reducer = self._reducer
         if reducer is None or not grad_state.recording:
             return self._layers(*inputs, **kwargs)
-        if (reducer.broken or self._changes != trained_changes[0]) and self._is_stale(reducer):
-            reducer = self._renew()
+        if reducer.broken or self._changes != trained_changes[0]:
+            reducer = self._renewed()
+        if self._sync and self._joining is not None:
+            self._joining.announce(True)
+        if self._sync and self._options["broadcast_buffers"]:
+            self._take_buffers()
         try:
             outputs = self._layers(*inputs, **kwargs)
         except BaseException as error:
@@ -238,6 +258,64 @@ class DataParallel(Layer):
             yield
         finally:
             self._sync = before
+
+    def join(
+        self, divide_by_initial_world_size: bool = True, throw_on_early_termination: bool = False
+    ) -> contextlib.AbstractContextManager[None]:
+        """Inside it processes may have different numbers of batches.
+
+        One that has no more takes part with zeros until the last one is done, and then gets its
+        parameters and buffers; what its optimizer keeps stays as it was when its batches ended.
+
+        Args:
+            divide_by_initial_world_size: Means are over all processes; False: over those that
+                still have batches.
+            throw_on_early_termination: Raise a RuntimeError on every process as soon as one has no
+                more batches.
+
+        Example:
+            >>> import minipaddle as paddle
+            >>> def epoch(model, batches, optimizer):
+            ...     with model.join():
+            ...         for x in batches:
+            ...             model(x).mean().backward()
+            ...             optimizer.step()
+            ...             optimizer.clear_grad()
+        """
+        if self._base is None:
+            return contextlib.nullcontext()
+        return Join(self, self._base, divide_by_initial_world_size, throw_on_early_termination)
+
+    def register_comm_hook(self, hook: CommHook | None) -> None:
+        """Has ``hook(bucket)`` do what averaging does otherwise; every process calls it.
+
+        Args:
+            hook: Gets a ``paddle.distributed.hooks.GradBucket`` in a communication thread and
+                changes its ``array``; None goes back to averaging.
+
+        Raises:
+            TypeError: It cannot be called.
+            RuntimeError: Processes have given different hooks.
+        """
+        if hook is not None and not callable(hook):
+            raise TypeError(f"hook must be callable or None; got {type(hook).__name__}")
+        if self._base is None:
+            return
+        check_agreement(self._base, {"hook": getattr(hook, "__qualname__", type(hook).__name__)})
+        self._hook = hook
+        self._install(hook)
+
+    def _install(self, hook: CommHook | None) -> None:
+        reducer = self._reducer
+        assert reducer is not None
+        weak = weakref.ref(reducer)
+
+        def run(bucket: Bucket, ring: int, token: Any) -> None:
+            alive = weak()
+            assert alive is not None and hook is not None
+            hook(GradBucket(alive, bucket, ring, token))
+
+        reducer.comm_hook = None if hook is None else run
 
     def scale_loss(self, loss: Tensor) -> Tensor:
         """``loss`` as it is: gradients are averaged without it. Deprecated."""
@@ -272,28 +350,16 @@ class DataParallel(Layer):
         raise AttributeError(f"DataParallel has no attribute {name!r}")
 
 
-def _watch_waits(reducer: Reducer, group: ProcessGroup) -> None:
-    """Has waits for late ranks reported with the bucket and its parameters."""
-    weak, rank = weakref.ref(reducer), reducer.group.rank
-
-    def report(late: list[int], seconds: float, number: int) -> None:
-        alive = weak()
-        buckets = [] if alive is None else alive.buckets
-        where = [b for b in buckets if getattr(b.buffer, "number", None) == number]
-        what = alive.describe(where[0]) if alive is not None and where else "unused parameters"
-        whom = " and ".join(f"rank {one}" for one in late)
-        sys.stderr.write(
-            f"minipaddle: rank {rank} has been waiting for {whom} for {seconds:g} s: {what}\n"
-        )
-        sys.stderr.flush()
-
-    group.report_waits(float(get_flag("FLAGS_comm_wait_warning")), report)
-
-
-def _broadcast_state(members: ProcessGroup, layers: Layer) -> None:
-    """Gives every rank the parameters and buffers of rank 0."""
-    skipped = {id(p) for p in layers.parameters() if p.no_sync}
-    for tensor in [*layers.parameters(), *layers.buffers()]:
-        if id(tensor) not in skipped:
-            members.broadcast(tensor.data, 0)
-            tensor.version[0] += 1
+def _members(group: Group | None) -> ProcessGroup | None:
+    """The processes that train; None, with a warning, for one that nobody else is with."""
+    members = members_of(group or default_group())
+    if members is None:
+        raise RuntimeError("this process is not in the group that DataParallel was given")
+    if members.world_size > 1 or group is not None:
+        return members
+    warnings.warn(
+        "DataParallel passes calls through: this process is alone. Start several with "
+        "paddle.distributed.spawn",
+        stacklevel=3,
+    )
+    return None

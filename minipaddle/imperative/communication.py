@@ -32,7 +32,7 @@ class CommGroup(Protocol):
         """Marks, in the thread of backward, the work that an allreduce has to wait for."""
 
     def allreduce_mean(self, buffer: Any, ring: int, token: Any) -> Any:
-        """Averages a buffer over the ranks, after ``token``; called by the ring's thread."""
+        """Averages a buffer, or an array, over the ranks, after ``token``, in the ring's thread."""
 
     def wait_comm(self, token: Any) -> None:
         """Makes later work of the calling thread wait for an allreduce."""

@@ -20,8 +20,10 @@ import numpy as np
 from minipaddle.imperative.bucket import Bucket, assign_buckets
 from minipaddle.imperative.communication import CommGroup, CommPool
 from minipaddle.imperative.grad_node import FULL, AccumulationNode
+from minipaddle.imperative.leaf_hook import LeafHook, owner_of
 from minipaddle.imperative.run_end import queue_callback, watch_failures
 from minipaddle.imperative.tensor import Parameter
+from minipaddle.ops.op import namespace
 
 # Seconds that the end of backward waits beyond the group's own limit, whose error says more.
 _GRACE = 10.0
@@ -49,6 +51,8 @@ class Reducer:
     Attributes:
         broken: A backward has failed, here or on another rank, and ``renew`` is to be called.
         completed: How many backwards have been averaged.
+        comm_hook: ``comm_hook(bucket, ring, token)`` is called in place of averaging a bucket.
+        factor: Means are multiplied by it.
         renew: Makes the Reducer that goes on after a failure, on every rank. Without it, this one
             goes on with the same group.
 
@@ -73,6 +77,8 @@ class Reducer:
         self.running = False
         self.broken = False
         self.completed = 0
+        self.comm_hook: Callable[[Bucket, int, Any], Any] | None = None
+        self.factor = 1.0
         self.renew: Callable[[], Reducer] | None = None
         self.ready = [False] * len(self.nodes)
         self.next_group_ = 0
@@ -113,7 +119,7 @@ class Reducer:
             for position, i in enumerate(bucket.members):
                 self.nodes[i].move_home(bucket.flat, position)
         for i, node in enumerate(self.nodes):
-            node.reduce_hook = _LeafHook(self._weak, i)
+            node.reduce_hook = LeafHook(self._weak, i)
 
     def release(self) -> None:
         """Lets go of the parameters, so that another Reducer can take them."""
@@ -195,7 +201,10 @@ class Reducer:
             if self._failure is None:
                 place = bucket.flat.place
                 place.backend.set_device(place.index)
-                bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
+                if self.comm_hook is None:
+                    bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
+                else:
+                    bucket.token = self.comm_hook(bucket, ring, token)
         except BaseException as error:
             with self.cv_:
                 first = self._failure is None
@@ -260,6 +269,26 @@ class Reducer:
             )
         for bucket in self.buckets:
             self.group.wait_comm(bucket.token)
+            if self.factor != 1.0:
+                F, array = namespace(bucket.flat.place), bucket.flat.array
+                F.copy_(array, F.multiply(array, self.factor))
+
+    def take_part(self) -> None:
+        """A backward of a rank that has nothing to add: it averages zeros with the others."""
+        for i, node in enumerate(self.nodes):
+            node.clear(False)
+            node.kernels.copy_(node.home, 0.0)
+            self._member_done(i)
+        try:
+            if self.find_unused_parameters:
+                self.group.allreduce_max(np.zeros(len(self.nodes), dtype=np.int8))
+            self.finalize_backward()
+            self.completed += 1
+        except BaseException as raised:
+            self.abort(raised)
+            raise
+        finally:
+            self._reset()
 
     def _add_unused(self, unused: list[int]) -> Any:
         """Lets parameters that this backward did not reach take part, with what they hold.
@@ -344,27 +373,6 @@ class Reducer:
         explained = kind(f"{where} failed: {type(error).__name__}: {reason}")
         explained.__cause__ = error
         return explained
-
-
-class _LeafHook:
-    """The reduce hook of one leaf. It does not keep the Reducer alive, so that no cycle forms."""
-
-    __slots__ = ("index", "reducer")
-
-    def __init__(self, reducer: weakref.ref[Reducer], index: int) -> None:
-        self.reducer = reducer
-        self.index = index
-
-    def __call__(self) -> None:
-        reducer = self.reducer()
-        if reducer is not None:
-            reducer.mark_var_ready(self.index)
-
-
-def owner_of(node: AccumulationNode) -> Reducer | None:
-    """The living Reducer that averages the gradient of this leaf."""
-    owner = getattr(node.reduce_hook, "reducer", None)
-    return None if owner is None else owner()
 
 
 def _numel(node: AccumulationNode) -> int:

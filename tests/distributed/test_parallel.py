@@ -11,6 +11,7 @@ from tests.distributed import (
     jobs,
     parallel_checks,
     parallel_fault_checks,
+    parallel_pattern_checks,
     parallel_setup_checks,
     parallel_sparse_checks,
     parallel_use_checks,
@@ -18,7 +19,12 @@ from tests.distributed import (
 )
 
 dist, nn = paddle.distributed, paddle.nn
-TRAINING = (parallel_checks, parallel_use_checks, parallel_sparse_checks)
+TRAINING = (
+    parallel_checks,
+    parallel_use_checks,
+    parallel_sparse_checks,
+    parallel_pattern_checks,
+)
 SET_UP = (parallel_setup_checks, parallel_fault_checks)
 
 

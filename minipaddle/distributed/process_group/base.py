@@ -124,7 +124,11 @@ class ProcessGroup(ABC):
 
     @abstractmethod
     def allreduce_mean(self, buffer: Any, ring: int, token: Any) -> Any:
-        """Replaces a bucket on every rank by the mean over the ranks; returns a token."""
+        """Replaces a bucket, or an array, on every rank by the mean; returns a token."""
+
+    @abstractmethod
+    def divide_before(self, factor: float) -> None:
+        """Has ``allreduce_mean`` divide by ``factor`` before adding, and by the rest after it."""
 
     @abstractmethod
     def wait_comm(self, token: Any) -> None:

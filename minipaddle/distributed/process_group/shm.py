@@ -227,8 +227,18 @@ class SharedMemoryGroup(ProcessGroup):
     def wait_compute(self, ring: int) -> None:
         self._check_ring(ring)
 
-    def allreduce_mean(self, buffer: SharedBuffer, ring: int, token: None = None) -> None:
+    def divide_before(self, factor: float) -> None:
+        for algorithms in self._algorithms[: self.nrings]:
+            algorithms.divide_before(factor)
+
+    def allreduce_mean(self, buffer: SharedBuffer | Array, ring: int, token: None = None) -> None:
         self._check_ring(ring)
+        if isinstance(buffer, np.ndarray):
+            check_reducible(buffer.dtype, ReduceOp.AVG)
+            with FlatView(buffer, writable=True) as flat, self._channels[ring] as channel:
+                call = channel.call(Code.ALLREDUCE_MEAN, buffer, ReduceOp.AVG)
+                self._algorithms[ring].reduce(call, flat)
+            return
         if not isinstance(buffer, SharedBuffer) or buffer.mesh is not self._mesh:
             raise TypeError(f"buffer must come from this group's empty(), got {buffer!r}")
         own = buffer.array
