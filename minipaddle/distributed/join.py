@@ -29,7 +29,7 @@ class Join:
 
     def __enter__(self) -> None:
         """Begins; every rank does so."""
-        self._model._joining = self
+        self._model._begins.append(self._go_on)
 
     def __exit__(
         self,
@@ -38,7 +38,7 @@ class Join:
         trace: TracebackType | None,
     ) -> None:
         """Takes part until all are done; an exception ends it on every rank."""
-        self._model._joining = None
+        self._model._begins.remove(self._go_on)
         if error is not None:
             self._members.abort(error)
             return
@@ -46,6 +46,9 @@ class Join:
             self._model._renewed().take_part()
         self._model._renewed().factor = 1.0
         broadcast_state(self._members, self._layers, self._last)
+
+    def _go_on(self) -> None:
+        self.announce(True)
 
     def announce(self, active: bool) -> bool:
         """Says whether this rank goes on; returns whether any does.

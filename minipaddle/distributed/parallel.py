@@ -7,7 +7,7 @@ import math
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from minipaddle.device.flags import RING_BOUNDS
@@ -85,7 +85,7 @@ class DataParallel(Layer):
         self._reducer: Reducer | None = None
         self._base: ProcessGroup | None = None
         self._release: Any = None
-        self._joining: Join | None = None
+        self._begins: list[Callable[[], object]] = []  # called before each averaged forward
         self._hook: CommHook | None = None
         members = _members(group)
         if members is None:
@@ -103,6 +103,9 @@ class DataParallel(Layer):
         assert self._base is not None
         weakref.finalize(self, self._base.destroy)
         self._reducer = self._make_reducer()
+        if broadcast_buffers:
+            take = weakref.WeakMethod(self._take_buffers)
+            self._begins.append(lambda: take()())  # type: ignore[misc]
 
     def _make_reducer(self, old: Reducer | None = None) -> Reducer:
         """Makes the Reducer together with all ranks; ``old`` is the one that it replaces."""
@@ -203,11 +206,11 @@ class DataParallel(Layer):
         """The Reducer: a new one if it has failed, or other parameters are trained now."""
         reducer = self._reducer
         assert reducer is not None
-        if not reducer.broken:
-            self._changes = trained_changes[0]
-            if [p.leaf_node() for _, p in self._find_trained()[0]] == reducer.nodes:
-                return reducer
-        return self._renew()
+        trained = [parameter.leaf_node() for _, parameter in self._find_trained()[0]]
+        if reducer.broken or trained != reducer.nodes:
+            return self._renew()
+        self._changes = trained_changes[0]
+        return reducer
 
     def _take_buffers(self) -> None:
         """Takes over the buffers of process 0, into memory of their own.
@@ -226,12 +229,11 @@ class DataParallel(Layer):
         reducer = self._reducer
         if reducer is None or not grad_state.recording:
             return self._layers(*inputs, **kwargs)
-        if reducer.broken or self._changes != trained_changes[0]:
+        if self._changes != trained_changes[0]:  # or a backward has failed
             reducer = self._renewed()
-        if self._sync and self._joining is not None:
-            self._joining.announce(True)
-        if self._sync and self._options["broadcast_buffers"]:
-            self._take_buffers()
+        if self._begins and self._sync:
+            for begin in self._begins:
+                begin()
         try:
             outputs = self._layers(*inputs, **kwargs)
         except BaseException as error:

@@ -22,7 +22,7 @@ from minipaddle.imperative.communication import CommGroup, CommPool
 from minipaddle.imperative.grad_node import FULL, AccumulationNode
 from minipaddle.imperative.leaf_hook import LeafHook, owner_of
 from minipaddle.imperative.run_end import queue_callback, watch_failures
-from minipaddle.imperative.tensor import Parameter
+from minipaddle.imperative.tensor import Parameter, trained_changes
 from minipaddle.ops.op import namespace
 
 # Seconds that the end of backward waits beyond the group's own limit, whose error says more.
@@ -91,7 +91,7 @@ class Reducer:
         self.comm_op_count_ = 0
         self.cv_ = threading.Condition()
         self._failure: _Failure | None = None
-        self._held: Callable[..., None] | None = None
+        self._held: tuple[Bucket, int, Any] | None = None
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._weak = weakref.ref(self)
         self._hook_leaves()
@@ -174,8 +174,6 @@ class Reducer:
                 return
             ring = bucket.index % self.group.nrings
             token = self.group.wait_compute(ring)
-            # Bucket and ring go by value: next_group_ has moved on when the worker starts.
-            launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
             with self.cv_:
                 self.comm_op_count_ += 1
                 bucket.under_way = True
@@ -184,9 +182,14 @@ class Reducer:
             if bucket is self.buckets[-1]:
                 # Nothing is left to compute meanwhile. It leaves when backward has ended well on
                 # this rank, so that no rank has all means unless all ranks have come that far.
-                self._held = launch
+                self._held = bucket, ring, token
             else:
-                self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
+                self._submit(bucket, ring, token)
+
+    def _submit(self, bucket: Bucket, ring: int, token: Any) -> None:
+        # Bucket and ring go by value: next_group_ has moved on when the worker starts.
+        launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
+        self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
 
     def fused_allreduce_schedule(
         self, bucket: Bucket, ring: int, token: Any, tell: bool = True
@@ -247,10 +250,9 @@ class Reducer:
         if self._held is not None and self._failure is None:
             held, self._held = self._held, None
             if self._alone:  # to wake a thread costs more than a small allreduce
-                held(tell=False)
+                self.fused_allreduce_schedule(*held, tell=False)
             else:
-                ring = self.buckets[-1].index % self.group.nrings
-                self.comm_pool_.submit(ring if self.group.blocking else 0, held)
+                self._submit(*held)
         limit = self.group.timeout + _GRACE
         with self.cv_:
             in_time = self.cv_.wait_for(
@@ -337,11 +339,12 @@ class Reducer:
         if failure is None or failure.thread == threading.get_ident():
             self.group.abort(error)
         if self._held is not None:  # its group refuses it now; the count goes down all the same
-            self._held(tell=False)
+            self.fused_allreduce_schedule(*self._held, tell=False)
             self._held = None
         with self.cv_:
             self.cv_.wait_for(lambda: self.comm_op_count_ == 0, _GRACE)
         self.broken = True
+        trained_changes[0] += 1  # so that the next forward looks
         for node in self.nodes:
             node.clear(False)
         self._reset()

@@ -208,7 +208,8 @@ class Tensor(DeclaredMethods):
         return describe(self.data, self.place, self.stop_gradient)
 
 
-# How often some parameter was frozen or unfrozen: who keeps a list of them looks here first.
+# How often some parameter was frozen or unfrozen, or a backward failed: one number to look at
+# before every forward.
 trained_changes = [0]
 
 
