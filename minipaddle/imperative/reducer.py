@@ -184,12 +184,9 @@ class Reducer:
                 # this rank, so that no rank has all means unless all ranks have come that far.
                 self._held = bucket, ring, token
             else:
-                self._submit(bucket, ring, token)
-
-    def _submit(self, bucket: Bucket, ring: int, token: Any) -> None:
-        # Bucket and ring go by value: next_group_ has moved on when the worker starts.
-        launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
-        self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
+                # Bucket and ring go by value: next_group_ has moved on when the worker starts.
+                launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
+                self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
 
     def fused_allreduce_schedule(
         self, bucket: Bucket, ring: int, token: Any, tell: bool = True
@@ -247,12 +244,7 @@ class Reducer:
         Raises:
             TimeoutError: A bucket was not done within the group's limit.
         """
-        if self._held is not None and self._failure is None:
-            held, self._held = self._held, None
-            if self._alone:  # to wake a thread costs more than a small allreduce
-                self.fused_allreduce_schedule(*held, tell=False)
-            else:
-                self._submit(*held)
+        self._launch_last()
         limit = self.group.timeout + _GRACE
         with self.cv_:
             in_time = self.cv_.wait_for(
@@ -274,6 +266,17 @@ class Reducer:
             if self.factor != 1.0:
                 F, array = namespace(bucket.flat.place), bucket.flat.array
                 F.copy_(array, F.multiply(array, self.factor))
+
+    def _launch_last(self) -> None:
+        """Reduces the last bucket, in this thread if no other is under way."""
+        if self._held is None or self._failure is not None:
+            return
+        held, self._held = self._held, None
+        if self._alone:  # to wake a thread costs more than a small allreduce
+            self.fused_allreduce_schedule(*held, tell=False)
+        else:
+            launch = functools.partial(self.fused_allreduce_schedule, *held)
+            self.comm_pool_.submit(held[1] if self.group.blocking else 0, launch)
 
     def take_part(self) -> None:
         """A backward of a rank that has nothing to add: it averages zeros with the others."""

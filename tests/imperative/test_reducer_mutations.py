@@ -173,7 +173,7 @@ class Mutation(ast.NodeTransformer):
         for item in node.body:
             if isinstance(item, ast.FunctionDef) and (node.name, item.name) in (
                 ("Reducer", self.method),
-                ("_LeafHook", self.method),
+                ("LeafHook", self.method),
             ):
                 self.generic_visit(item)
         return node
