@@ -103,9 +103,6 @@ class DataParallel(Layer):
         assert self._base is not None
         weakref.finalize(self, self._base.destroy)
         self._reducer = self._make_reducer()
-        if broadcast_buffers:
-            take = weakref.WeakMethod(self._take_buffers)
-            self._begins.append(lambda: take()())  # type: ignore[misc]
 
     def _make_reducer(self, old: Reducer | None = None) -> Reducer:
         """Makes the Reducer together with all ranks; ``old`` is the one that it replaces."""
@@ -116,6 +113,9 @@ class DataParallel(Layer):
         check_agreement(self._base, description_of(self._layers, self._options), problem)
         if old is None:
             broadcast_state(self._base, self._layers)
+            if self._options["broadcast_buffers"]:
+                take = weakref.WeakMethod(self._take_buffers)
+                self._begins.append(lambda: take()())  # type: ignore[misc]
         else:
             old.release()
         # Channels of its own: two models in one backward are then free to finish in any order.
