@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import warnings
 import weakref
 from collections import OrderedDict
@@ -12,6 +13,7 @@ from typing import Any
 
 from minipaddle.device.flags import RING_BOUNDS
 from minipaddle.distributed.agreement import broadcast_state, check_agreement, description_of
+from minipaddle.distributed.comm_report import comm_report
 from minipaddle.distributed.group import Group, default_group, members_of
 from minipaddle.distributed.hooks import CommHook, GradBucket
 from minipaddle.distributed.join import Join
@@ -318,6 +320,27 @@ class DataParallel(Layer):
             hook(GradBucket(alive, bucket, ring, token))
 
         reducer.comm_hook = None if hook is None else run
+
+    def comm_report(self, profile: Any = None) -> str:
+        """Prints, and returns, which gradients travel together, when, and what could be better.
+
+        Args:
+            profile: A ``paddle.profiler.Profiler`` that has recorded some steps; without it there
+                is the plan alone.
+
+        Example:
+            >>> import minipaddle as paddle
+            >>> group = paddle.distributed.new_group([0])
+            >>> model = paddle.DataParallel(paddle.nn.Linear(2, 1), group=group)
+            >>> _ = model.comm_report()
+            2 parameters in 1 buckets, over 1 ranks on 1 ring(s), in the order in which they leave:
+              bucket 0 of 1 (parameters weight, bias): 12 bytes of float32
+            Give it a paddle.profiler.Profiler that has recorded steps to see times.
+        """
+        alone = "this process is alone: nothing is sent"
+        text = alone if self._reducer is None else comm_report(self._reducer, profile)
+        sys.stdout.write(text + "\n")
+        return text
 
     def scale_loss(self, loss: Tensor) -> Tensor:
         """``loss`` as it is: gradients are averaged without it. Deprecated."""

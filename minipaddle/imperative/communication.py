@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 class CommGroup(Protocol):
@@ -68,3 +68,23 @@ def _work(tasks: queue.SimpleQueue[Callable[[], None] | None]) -> None:
     while (task := tasks.get()) is not None:
         task()
         del task  # a waiting thread must keep nothing alive
+
+
+class Failure(NamedTuple):
+    """What went wrong with a bucket, and in which thread."""
+
+    bucket: Any
+    error: BaseException
+    thread: int
+
+    def explained(self, where: str) -> BaseException:
+        """An error of the same kind whose text says where it struck."""
+        error = self.error
+        try:
+            reason = str(error)
+        except Exception:  # a broken __str__ must not hide what it belongs to
+            reason = "(its text cannot be made)"
+        kind = TimeoutError if isinstance(error, TimeoutError) else RuntimeError
+        explained = kind(f"{where} failed: {type(error).__name__}: {reason}")
+        explained.__cause__ = error
+        return explained

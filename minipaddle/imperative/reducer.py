@@ -11,14 +11,15 @@ import functools
 import itertools
 import math
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from minipaddle.imperative.bucket import Bucket, assign_buckets
-from minipaddle.imperative.communication import CommGroup, CommPool
+from minipaddle.imperative.communication import CommGroup, CommPool, Failure
 from minipaddle.imperative.grad_node import FULL, AccumulationNode
 from minipaddle.imperative.leaf_hook import LeafHook, owner_of
 from minipaddle.imperative.run_end import queue_callback, watch_failures
@@ -28,14 +29,6 @@ from minipaddle.ops.op import namespace
 # Seconds that the end of backward waits beyond the group's own limit, whose error says more.
 _GRACE = 10.0
 _numbers = itertools.count()
-
-
-class _Failure(NamedTuple):
-    """What went wrong with a bucket, and in which thread."""
-
-    bucket: Bucket
-    error: BaseException
-    thread: int
 
 
 class Reducer:
@@ -49,8 +42,12 @@ class Reducer:
         find_unused_parameters: Whether a backward may leave parameters out.
 
     Attributes:
+        on_event: Gets ``(reducer, kind, bucket, start, end)`` for each bucket that is ``"ready"``
+            (end: the parameter that came last) or was in an ``"allreduce"``, and for each
+            ``"wait"`` at the end of backward (bucket: None). Times in nanoseconds.
         broken: A backward has failed, here or on another rank, and ``renew`` is to be called.
         completed: How many backwards have been averaged.
+        left_out: A backward has left a parameter out, which find_unused_parameters allows.
         comm_hook: ``comm_hook(bucket, ring, token)`` is called in place of averaging a bucket.
         factor: Means are multiplied by it.
         renew: Makes the Reducer that goes on after a failure, on every rank. Without it, this one
@@ -59,6 +56,8 @@ class Reducer:
     Raises:
         RuntimeError: A parameter is in a living Reducer already.
     """
+
+    on_event: ClassVar[Callable[..., None] | None] = None
 
     def __init__(
         self,
@@ -77,6 +76,7 @@ class Reducer:
         self.running = False
         self.broken = False
         self.completed = 0
+        self.left_out = False
         self.comm_hook: Callable[[Bucket, int, Any], Any] | None = None
         self.factor = 1.0
         self.renew: Callable[[], Reducer] | None = None
@@ -90,7 +90,7 @@ class Reducer:
         self.comm_pool_ = CommPool(group.nrings if group.blocking else 1)
         self.comm_op_count_ = 0
         self.cv_ = threading.Condition()
-        self._failure: _Failure | None = None
+        self._failure: Failure | None = None
         self._held: tuple[Bucket, int, Any] | None = None
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._weak = weakref.ref(self)
@@ -164,6 +164,8 @@ class Reducer:
         bucket = self.bucket_of[index]
         bucket.pending -= 1
         if not bucket.pending:
+            if self.on_event is not None:
+                self.on_event("ready", bucket, time.perf_counter_ns(), index)
             self.mark_group_ready()
 
     def mark_group_ready(self) -> None:
@@ -195,6 +197,7 @@ class Reducer:
 
         A failure is told to the other ranks at once, unless the caller wants to do it.
         """
+        begin = 0 if self.on_event is None else time.perf_counter_ns()
         try:
             # After a failure nothing more is sent: a later bucket of this rank would meet the
             # others' earlier one.
@@ -205,10 +208,12 @@ class Reducer:
                     bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
                 else:
                     bucket.token = self.comm_hook(bucket, ring, token)
+                if begin and self.on_event is not None:
+                    self.on_event("allreduce", bucket, begin, time.perf_counter_ns())
         except BaseException as error:
             with self.cv_:
                 first = self._failure is None
-                self._failure = self._failure or _Failure(bucket, error, threading.get_ident())
+                self._failure = self._failure or Failure(bucket, error, threading.get_ident())
             if first and tell:
                 self.group.abort(self._explained(self._failure))
         finally:
@@ -230,7 +235,10 @@ class Reducer:
         try:
             unused = [i for i, ready in enumerate(self.ready) if not ready]
             used = self._add_unused(unused)
+            begin = 0 if self.on_event is None else time.perf_counter_ns()
             self.finalize_backward()
+            if begin and self.on_event is not None:
+                self.on_event("wait", None, begin, time.perf_counter_ns())
             if used is not None:
                 self._settle_unused(unused, used)
             self.completed += 1
@@ -314,6 +322,7 @@ class Reducer:
                 )
             return None
         # FULL counts as used: also a gradient that was summed up under no_sync since.
+        self.left_out = self.left_out or bool(unused)
         used = np.array([node.status is FULL for node in self.nodes], dtype=np.int8)
         for i in unused:
             node = self.nodes[i]
@@ -367,18 +376,9 @@ class Reducer:
         shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
         return f"bucket {bucket.index} of {len(self.buckets)} (parameters {shown})"
 
-    def _explained(self, failure: _Failure) -> BaseException:
-        """An error of the same kind whose text says which bucket it struck."""
-        error = failure.error
-        try:
-            reason = str(error)
-        except Exception:  # a broken __str__ must not hide what it belongs to
-            reason = "(its text cannot be made)"
+    def _explained(self, failure: Failure) -> BaseException:
         where = f"rank {self.group.rank}: allreduce of {self.describe(failure.bucket)}"
-        kind = TimeoutError if isinstance(error, TimeoutError) else RuntimeError
-        explained = kind(f"{where} failed: {type(error).__name__}: {reason}")
-        explained.__cause__ = error
-        return explained
+        return failure.explained(where)
 
 
 def _numel(node: AccumulationNode) -> int:
