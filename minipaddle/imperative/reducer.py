@@ -14,13 +14,14 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from threading import get_ident
 from typing import Any, ClassVar
 
 import numpy as np
 
 from minipaddle.imperative.bucket import Bucket, assign_buckets
 from minipaddle.imperative.communication import CommGroup, CommPool, Failure
-from minipaddle.imperative.grad_node import FULL, AccumulationNode
+from minipaddle.imperative.grad_node import FULL
 from minipaddle.imperative.leaf_hook import LeafHook, owner_of
 from minipaddle.imperative.run_end import queue_callback, watch_failures
 from minipaddle.imperative.tensor import Parameter, trained_changes
@@ -92,6 +93,8 @@ class Reducer:
         self.cv_ = threading.Condition()
         self._failure: Failure | None = None
         self._held: tuple[Bucket, int, Any] | None = None
+        self._alone = False
+        self.note = Reducer.on_event
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._weak = weakref.ref(self)
         self._hook_leaves()
@@ -101,14 +104,14 @@ class Reducer:
 
     def _make_buckets(self, limits: Sequence[int]) -> list[Bucket]:
         nodes = self.nodes
-        sizes = [_numel(node) * node.dtype.itemsize for node in nodes]
+        sizes = [math.prod(node.shape) * node.dtype.itemsize for node in nodes]
         plan = assign_buckets(sizes, [(node.place, node.dtype) for node in nodes], limits)
         plan.reverse()  # backward reaches the parameters declared last first
         return [self._make_bucket(index, members) for index, members in enumerate(plan)]
 
     def _make_bucket(self, index: int, members: list[int]) -> Bucket:
         nodes = [self.nodes[i] for i in members]
-        buffer = self.group.empty(sum(map(_numel, nodes)), nodes[0].dtype)
+        buffer = self.group.empty(sum(math.prod(node.shape) for node in nodes), nodes[0].dtype)
         return Bucket(index, members, buffer, nodes[0].place, [node.shape for node in nodes])
 
     def _hook_leaves(self) -> None:
@@ -133,7 +136,8 @@ class Reducer:
     def prepare_for_backward(self, sync: bool) -> None:
         """Called by each forward: whether the backward of what it computes is averaged."""
         self.armed = sync
-        self.expected = threading.get_ident() if sync else 0
+        self.expected = get_ident() if sync else 0
+        self.note = Reducer.on_event
 
     def mark_var_ready(self, index: int) -> None:
         """Takes note that a parameter's gradient is final in this backward.
@@ -164,8 +168,8 @@ class Reducer:
         bucket = self.bucket_of[index]
         bucket.pending -= 1
         if not bucket.pending:
-            if self.on_event is not None:
-                self.on_event("ready", bucket, time.perf_counter_ns(), index)
+            if self.note is not None:
+                self.note(self, "ready", bucket, time.perf_counter_ns(), index)
             self.mark_group_ready()
 
     def mark_group_ready(self) -> None:
@@ -197,7 +201,7 @@ class Reducer:
 
         A failure is told to the other ranks at once, unless the caller wants to do it.
         """
-        begin = 0 if self.on_event is None else time.perf_counter_ns()
+        begin = 0 if self.note is None else time.perf_counter_ns()
         try:
             # After a failure nothing more is sent: a later bucket of this rank would meet the
             # others' earlier one.
@@ -208,12 +212,12 @@ class Reducer:
                     bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
                 else:
                     bucket.token = self.comm_hook(bucket, ring, token)
-                if begin and self.on_event is not None:
-                    self.on_event("allreduce", bucket, begin, time.perf_counter_ns())
+                if self.note is not None:
+                    self.note(self, "allreduce", bucket, begin, time.perf_counter_ns())
         except BaseException as error:
             with self.cv_:
                 first = self._failure is None
-                self._failure = self._failure or Failure(bucket, error, threading.get_ident())
+                self._failure = self._failure or Failure(bucket, error, get_ident())
             if first and tell:
                 self.group.abort(self._explained(self._failure))
         finally:
@@ -235,10 +239,10 @@ class Reducer:
         try:
             unused = [i for i, ready in enumerate(self.ready) if not ready]
             used = self._add_unused(unused)
-            begin = 0 if self.on_event is None else time.perf_counter_ns()
+            begin = 0 if self.note is None else time.perf_counter_ns()
             self.finalize_backward()
-            if begin and self.on_event is not None:
-                self.on_event("wait", None, begin, time.perf_counter_ns())
+            if self.note is not None:
+                self.note(self, "wait", None, begin, time.perf_counter_ns())
             if used is not None:
                 self._settle_unused(unused, used)
             self.completed += 1
@@ -253,38 +257,40 @@ class Reducer:
             TimeoutError: A bucket was not done within the group's limit.
         """
         self._launch_last()
-        limit = self.group.timeout + _GRACE
         with self.cv_:
-            in_time = self.cv_.wait_for(
-                lambda: self.comm_op_count_ == 0 or self._failure is not None, limit
-            )
+            if self.comm_op_count_ and self._failure is None:
+                self._wait()
             failure = self._failure
-            under_way = [bucket for bucket in self.buckets if bucket.under_way]
         if failure is not None:
-            if failure.thread == threading.get_ident() and not isinstance(failure.error, Exception):
+            if failure.thread == get_ident() and not isinstance(failure.error, Exception):
                 raise failure.error  # Ctrl-C in the thread of backward stays what it is
             raise self._explained(failure)
-        if not in_time:
-            raise TimeoutError(
-                f"rank {self.group.rank}: allreduce of {self.describe(under_way[0])}: timeout, not "
-                f"done after {limit:g} s"
-            )
         for bucket in self.buckets:
             self.group.wait_comm(bucket.token)
-            if self.factor != 1.0:
-                F, array = namespace(bucket.flat.place), bucket.flat.array
-                F.copy_(array, F.multiply(array, self.factor))
+        if self.factor != 1.0:
+            for flat in [bucket.flat for bucket in self.buckets]:
+                F = namespace(flat.place)
+                F.copy_(flat.array, F.multiply(flat.array, self.factor))
+
+    def _wait(self) -> None:
+        limit = self.group.timeout + _GRACE
+        if not self.cv_.wait_for(lambda: not self.comm_op_count_ or self._failure, limit):
+            stuck = next(bucket for bucket in self.buckets if bucket.under_way)
+            raise TimeoutError(
+                f"rank {self.group.rank}: allreduce of {self.describe(stuck)}: timeout, not done "
+                f"after {limit:g} s"
+            )
 
     def _launch_last(self) -> None:
         """Reduces the last bucket, in this thread if no other is under way."""
         if self._held is None or self._failure is not None:
             return
-        held, self._held = self._held, None
+        (bucket, ring, token), self._held = self._held, None
         if self._alone:  # to wake a thread costs more than a small allreduce
-            self.fused_allreduce_schedule(*held, tell=False)
+            self.fused_allreduce_schedule(bucket, ring, token, False)
         else:
-            launch = functools.partial(self.fused_allreduce_schedule, *held)
-            self.comm_pool_.submit(held[1] if self.group.blocking else 0, launch)
+            launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
+            self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
 
     def take_part(self) -> None:
         """A backward of a rank that has nothing to add: it averages zeros with the others."""
@@ -348,7 +354,7 @@ class Reducer:
         gradients are averaged by now and others are not, so that all are forgotten.
         """
         failure = self._failure
-        if failure is None or failure.thread == threading.get_ident():
+        if failure is None or failure.thread == get_ident():
             self.group.abort(error)
         if self._held is not None:  # its group refuses it now; the count goes down all the same
             self.fused_allreduce_schedule(*self._held, tell=False)
@@ -381,14 +387,10 @@ class Reducer:
         return failure.explained(where)
 
 
-def _numel(node: AccumulationNode) -> int:
-    return math.prod(node.shape)
-
-
 def _tell_reducers(error: BaseException) -> None:
     """A backward of this thread has failed, perhaps before it reached any parameter."""
     for reducer in list(_reducers):
-        if reducer.expected == threading.get_ident() and not reducer.running:
+        if reducer.expected == get_ident() and not reducer.running:
             reducer.abort(error)
 
 

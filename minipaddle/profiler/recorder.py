@@ -53,7 +53,7 @@ class Recorder:
             raise RuntimeError("a profiler is running already: stop it first")
         Recorder.active = self
         grad_state.watch(self._on_op)
-        Reducer.on_event = lambda reducer, *event: self._on_reducer(reducer, *event)
+        Reducer.on_event = self._on_reducer
         DataLoader.watcher = self._timed
 
     def stop(self) -> None:
