@@ -231,6 +231,7 @@ def main() -> int:
     parser.add_argument("--victim", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.victim:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
         dist.spawn(train_and_wait, nprocs=2)
         return 0
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from minipaddle.device.flags import RING_BOUNDS
 from minipaddle.distributed.process_group.base import ProcessGroup
-from minipaddle.imperative.tensor import Tensor
+from minipaddle.imperative.leaf_hook import owner_of
+from minipaddle.imperative.reducer import Reducer
+from minipaddle.imperative.tensor import Parameter, Tensor
 from minipaddle.nn.layer import Layer
 
 _MOST_SHOWN = 12
@@ -23,6 +27,49 @@ def description_of(layers: Layer, options: Mapping[str, Any]) -> dict[str, str]:
     for name, buffer in layers.named_buffers():
         words[f"buffer {name}"] = _shape_and_dtype(buffer)
     return words
+
+
+def trained_parameters(layers: Layer) -> list[tuple[str, Parameter]]:
+    """Names and parameters whose gradients are averaged."""
+    return [
+        (name, parameter)
+        for name, parameter in layers.named_parameters()
+        if parameter.trainable and not parameter.no_sync
+    ]
+
+
+def find_trained(
+    layers: Layer, options: Mapping[str, Any], present: Reducer | None
+) -> tuple[list[tuple[str, Parameter]], Exception | None]:
+    """The parameters to average, and what on this rank speaks against it.
+
+    Args:
+        layers: The model.
+        options: Those of DataParallel.
+        present: The Reducer that the parameters may be in already.
+    """
+    trained = trained_parameters(layers)
+    problem: Exception | None = None
+    if not trained:
+        problem = AssertionError(
+            f"{layers.full_name()} has no parameter to train, so DataParallel has nothing to do: "
+            "use the layer itself"
+        )
+    for name, parameter in trained:
+        if owner_of(parameter.leaf_node()) not in (None, present):
+            taken = f"parameter {name} is in another DataParallel already"
+            problem = problem or RuntimeError(taken)
+        if parameter.size == 0:
+            problem = ValueError(
+                f"parameter {name} has no elements: its shape is {parameter.shape}"
+            )
+    factor, nrings = options["gradient_predivide_factor"], options["nrings"]
+    if factor is not None and not 0 < factor < math.inf:
+        problem = ValueError(f"gradient_predivide_factor must be a positive number; got {factor}")
+    low, high = RING_BOUNDS
+    if not low <= nrings <= high:
+        problem = ValueError(f"strategy.nrings must lie in {low}..{high}; got {nrings}")
+    return trained, problem
 
 
 def check_agreement(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import sys
 import warnings
 import weakref
@@ -11,8 +10,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from minipaddle.device.flags import RING_BOUNDS
-from minipaddle.distributed.agreement import broadcast_state, check_agreement, description_of
+from minipaddle.distributed.agreement import (
+    broadcast_state,
+    check_agreement,
+    description_of,
+    find_trained,
+    trained_parameters,
+)
 from minipaddle.distributed.comm_report import comm_report
 from minipaddle.distributed.group import Group, default_group, members_of
 from minipaddle.distributed.hooks import CommHook, GradBucket
@@ -22,9 +26,8 @@ from minipaddle.distributed.strategy import ParallelStrategy
 from minipaddle.distributed.waits import watch_waits
 from minipaddle.imperative.bucket import Bucket
 from minipaddle.imperative.grad_node import grad_state
-from minipaddle.imperative.leaf_hook import owner_of
 from minipaddle.imperative.reducer import Reducer
-from minipaddle.imperative.tensor import Parameter, Tensor, trained_changes
+from minipaddle.imperative.tensor import Tensor, trained_changes
 from minipaddle.nn.layer import Layer
 from minipaddle.ops.op import namespace
 
@@ -111,7 +114,7 @@ class DataParallel(Layer):
         assert self._base is not None
         # What is wrong on one rank alone must not leave the others waiting for it, so each rank
         # tells the others what it has, and what is wrong.
-        trained, problem = self._find_trained()
+        trained, problem = find_trained(self._layers, self._options, self._reducer)
         check_agreement(self._base, description_of(self._layers, self._options), problem)
         if old is None:
             broadcast_state(self._base, self._layers)
@@ -143,38 +146,6 @@ class DataParallel(Layer):
         self._release = weakref.finalize(self, reducer.release)
         weakref.finalize(reducer, own.destroy)
         return reducer
-
-    def _find_trained(self) -> tuple[list[tuple[str, Parameter]], Exception | None]:
-        """The parameters to average, and what speaks against it."""
-        trained = [
-            (name, parameter)
-            for name, parameter in self._layers.named_parameters()
-            if parameter.trainable and not parameter.no_sync
-        ]
-        problem: Exception | None = None
-        if not trained:
-            problem = AssertionError(
-                f"{self._layers.full_name()} has no parameter to train, so DataParallel has "
-                "nothing to do: use the layer itself"
-            )
-        for name, parameter in trained:
-            if owner_of(parameter.leaf_node()) not in (None, self._reducer):
-                taken = f"parameter {name} is in another DataParallel already"
-                problem = problem or RuntimeError(taken)
-            if parameter.size == 0:
-                problem = ValueError(
-                    f"parameter {name} has no elements: its shape is {parameter.shape}"
-                )
-        factor = self._options["gradient_predivide_factor"]
-        if factor is not None and not 0 < factor < math.inf:
-            problem = ValueError(
-                f"gradient_predivide_factor must be a positive number; got {factor}"
-            )
-        low, high = RING_BOUNDS
-        nrings = self._options["nrings"]
-        if not low <= nrings <= high:
-            problem = ValueError(f"strategy.nrings must lie in {low}..{high}; got {nrings}")
-        return trained, problem
 
     def _renew(self) -> Reducer:
         """Makes a new Reducer after a failure, or after a change of what is trained."""
@@ -208,7 +179,7 @@ class DataParallel(Layer):
         """The Reducer: a new one if it has failed, or other parameters are trained now."""
         reducer = self._reducer
         assert reducer is not None
-        trained = [parameter.leaf_node() for _, parameter in self._find_trained()[0]]
+        trained = [parameter.leaf_node() for _, parameter in trained_parameters(self._layers)]
         if reducer.broken or trained != reducer.nodes:
             return self._renew()
         self._changes = trained_changes[0]
@@ -320,6 +291,24 @@ class DataParallel(Layer):
             hook(GradBucket(alive, bucket, ring, token))
 
         reducer.comm_hook = None if hook is None else run
+
+    def abort(self, error: BaseException) -> None:
+        """Makes this step void on every process, as a failure in backward does.
+
+        For what fails between forward and backward, such as a loss, and is caught: others hear of
+        it at once, and go on with their next forward, as this process does.
+
+        Example:
+            >>> import minipaddle as paddle
+            >>> def step(model, x, loss):
+            ...     y = model(x)
+            ...     try:
+            ...         loss(y).backward()
+            ...     except ArithmeticError as error:
+            ...         model.abort(error)
+        """
+        if self._reducer is not None:
+            self._reducer.abort(error)
 
     def comm_report(self, profile: Any = None) -> str:
         """Prints, and returns, which gradients travel together, when, and what could be better.

@@ -87,6 +87,20 @@ def check_a_failure_before_backward_reaches_a_parameter(group):
     next_step_works(group, model, net)
 
 
+def check_a_failure_between_forward_and_backward(group):
+    net = nn.Linear(1, 1)
+    model = paddle.DataParallel(net, group=group)
+    y = model(ones_of(group.rank))
+    if group.rank:
+        try:
+            _ = {}["the-reason"]
+        except KeyError as error:
+            model.abort(error)
+    else:
+        void(group, 1, y.sum().backward, "KeyError")
+    next_step_works(group, model, net)
+
+
 def check_a_failure_in_a_thread_is_told_while_backward_goes_on(group):
     net = nn.Sequential(*[nn.Linear(1, 1) for _ in range(3)])
     model = paddle.DataParallel(net, group=group, comm_buffer_size=0, last_comm_buffer_size=0)
