@@ -12,6 +12,7 @@ from tests.distributed import (
     parallel_checks,
     parallel_fault_checks,
     parallel_pattern_checks,
+    parallel_profile_checks,
     parallel_setup_checks,
     parallel_sparse_checks,
     parallel_use_checks,
@@ -24,6 +25,7 @@ TRAINING = (
     parallel_use_checks,
     parallel_sparse_checks,
     parallel_pattern_checks,
+    parallel_profile_checks,
 )
 SET_UP = (parallel_setup_checks, parallel_fault_checks)
 
