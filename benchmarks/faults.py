@@ -70,12 +70,13 @@ def train(steps: int, sparse: bool, unused: bool, seed: int | None) -> str:
     sgd = paddle.optimizer.SGD(0.05, parameters=net.parameters())
     if seed is not None:
         delay(model, seed + 10 * rank)
-    rng = np.random.default_rng(rank)
+    rng, begin = np.random.default_rng(rank), digest(net)
     for step in range(steps):
         ids = paddle.to_tensor(rng.integers(0, 30, (3, 4)))
         model(ids, step + rank).backward()
         sgd.step()
         sgd.clear_grad(step % 3 == 0)
+    assert digest(net) != begin and all(np.isfinite(p.numpy()).all() for p in net.parameters())
     return digest(net)
 
 
@@ -237,6 +238,17 @@ def die_between_steps() -> None:
         step_of(model)
 
 
+def die_while_others_recover() -> None:
+    """A step fails, and rank 1 is killed before it takes part in making the buckets anew."""
+    net, model = wrapped()
+    net[0].weight.register_hook(lambda _: {}["on purpose"])
+    with contextlib.suppress(KeyError, RuntimeError):
+        step_of(model)
+    if dist.get_rank() == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    step_of(model)
+
+
 def find_no_memory() -> None:
     """The system refuses memory to rank 1 while buckets are made."""
     dist.init_parallel_env()
@@ -326,6 +338,7 @@ FAULTS: dict[str, Callable[[], None]] = {
     "exceptions in communication threads": lambda: survive("thread"),
     "SIGKILL inside a collective": lambda: fails(die_in_a_collective, "SIGKILL", rank=1),
     "SIGKILL between steps": lambda: fails(die_between_steps, "SIGKILL", rank=1),
+    "SIGKILL after a failure": lambda: fails(die_while_others_recover, "SIGKILL", rank=1),
     "no memory": lambda: fails(find_no_memory, "cannot reserve", "bytes of shared memory", rank=1),
     "different collectives": check_disagreement,
     "another job's token": wrong_token,

@@ -205,3 +205,52 @@ def check_a_late_rank_is_named_with_its_bucket(group):
             "bucket 0 of 1 (parameters a.weight, a.bias, b.weight, b.bias)\n"
         )
     equal(net.a.weight.grad, 1.5)
+
+
+def check_a_void_step_changes_nothing(group):
+    """With failures in between, training ends where it ends without them, to the bit."""
+    ends = []
+    for fails in (False, True):
+        net = mlp(seed=4)
+        model = paddle.DataParallel(net, group=group, **PARTS)
+        adam = paddle.optimizer.Adam(0.01, parameters=net.parameters())
+        rng = np.random.default_rng(group.rank)
+        for step in range(8):
+            x = paddle.to_tensor(rng.standard_normal((4, 6)).astype("float32"))
+            if fails and step % 2:
+                hook = None
+                if step // 2 % 2 == group.rank:
+                    hook = net[2].weight.register_hook(lambda _: {}["the-reason"])
+                with raises((KeyError, RuntimeError), "the-reason"):
+                    model(x).mean().backward()
+                adam.step()
+                adam.clear_grad()
+                if hook is not None:
+                    hook.remove()
+            paddle.mean(paddle.square(model(x))).backward()
+            adam.step()
+            adam.clear_grad(step % 3 == 0)
+        ends.append([p.numpy() for p in net.parameters()])
+    for a, b in zip(*ends, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def check_freezing_in_training_is_freezing_in_one_process(group):
+    """Both ranks have the same data, so the mean is exact and so is the comparison."""
+    alone, net = mlp(seed=4), mlp(seed=4)
+    model = paddle.DataParallel(net, group=group, **PARTS)
+    optimizers = [
+        paddle.optimizer.Adam(0.01, parameters=layer.parameters()) for layer in (alone, net)
+    ]
+    rng = np.random.default_rng(5)
+    for step in range(12):
+        for layer in (alone, net):
+            layer[step % 3 * 2].weight.trainable = step % 5 != 0
+        x = paddle.to_tensor(rng.standard_normal((4, 6)).astype("float32"))
+        for layer, adam in zip((alone, model), optimizers, strict=True):
+            paddle.mean(paddle.square(layer(x))).backward()
+            adam.step()
+            adam.clear_grad(step % 2 == 0)
+    for a, b in zip(alone.parameters(), net.parameters(), strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    assert_same(group, net.parameters())
