@@ -7,7 +7,7 @@
 #   make names   the lists of public op names, after an op was added
 #   make docs    write docs/compatibility.md again
 #   make bench   every benchmark, short; BENCH="linear_net" picks, PEERS="python ..." adds peers
-#   make soak    memory, descriptors and processes over many steps and spawns
+#   make soak    memory, descriptors and processes over many steps and spawns; faults; delays
 # ARGS is handed to pytest: make test ARGS="-k lerp"
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \

@@ -5,9 +5,14 @@
 2. Jobs of two processes that end normally, by an exception in a rank, by SIGKILL of a rank, and by
    SIGINT or SIGKILL of the parent: afterwards the same processes, descriptors, temporary files and
    files in /dev/shm are there as before.
+3. Every fault of ``benchmarks/faults.py`` many times, on idle and on busy cores: each time what it
+   should come to, no hang, and nothing left.
+4. 1,000 steps under random delays on one to four ranks, dense and sparse, with and without unused
+   parameters: replicas with the same bits, and the bits of the run without delays.
 """
 
 import argparse
+import contextlib
 import gc
 import os
 import signal
@@ -22,6 +27,7 @@ from typing import Any
 import psutil
 
 import minipaddle as paddle
+from benchmarks import faults
 from benchmarks.workloads.minipaddle_ import build_net, training
 from minipaddle import distributed as dist
 
@@ -179,22 +185,66 @@ def soak_spawn(cycles: int) -> bool:
     return clean
 
 
+def soak_faults(rounds: int) -> bool:
+    """Run every fault ``rounds`` times on idle and on busy cores; whether all went well."""
+    mark = os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
+    faults.FAULTS["two jobs side by side"]()  # as above
+    clean = True
+    for cores, load in (("idle", contextlib.nullcontext), ("busy", faults.busy_cores)):
+        with load():
+            for name, fault in faults.FAULTS.items():
+                before, failed = snapshot(mark), []
+                for _ in range(rounds):
+                    try:
+                        fault()
+                    except Exception as error:
+                        failed.append(error)
+                extra = left_over(before, mark)
+                clean &= not extra and not failed
+                print(f"{rounds} x {name}, {cores} cores: {failed or extra or 'as it should'}")
+    return clean
+
+
+def soak_delays(steps: int) -> bool:
+    """Train under random delays; whether no bit depends on them."""
+    clean = True
+    for world_size in range(1, 5):
+        begin = time.monotonic()
+        try:
+            faults.check_delays(world_size, steps)
+        except AssertionError as error:
+            print(f"delays, {world_size} rank(s): {error}")
+            clean = False
+        else:
+            print(f"{steps} steps under delays, {world_size} rank(s): the same bits "
+                  f"({time.monotonic() - begin:.0f} s)")  # fmt: skip
+    return clean
+
+
 def main() -> int:
-    """Run both parts; 1 if one of them failed."""
+    """Run all parts; 1 if one of them failed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
     parser.add_argument("--steps", type=int, default=1200)
     parser.add_argument("--cycles", type=int, default=5, help="jobs of each kind")
+    parser.add_argument("--rounds", type=int, default=20, help="times of every fault")
+    parser.add_argument("--delayed-steps", type=int, default=1000, help="steps under delays")
     parser.add_argument("--victim", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.victim:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
         dist.spawn(train_and_wait, nprocs=2)
         return 0
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         # Only our own jobs write here, whatever else the machine is doing.
         tempfile.tempdir = os.environ["TMPDIR"] = folder
-        steps, spawns = soak_steps(options.steps), soak_spawn(options.cycles)
-    print("soak passed" if steps and spawns else "soak FAILED")
-    return 0 if steps and spawns else 1
+        passed = [
+            soak_steps(options.steps),
+            soak_spawn(options.cycles),
+            soak_faults(options.rounds),
+            soak_delays(options.delayed_steps),
+        ]
+    print("soak passed" if all(passed) else "soak FAILED")
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

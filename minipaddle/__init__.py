@@ -179,7 +179,9 @@ def __getattr__(name: str) -> Any:
         return _bfloat16()
     if name in _LATE:  # a fifth of the time of the whole import, for those who use one process
         found = _importlib.import_module(_LATE[name])
-        globals()[name] = found if name in {"distributed", "io"} else getattr(found, name)
+        globals()[name] = (
+            found if name in {"distributed", "io", "profiler"} else getattr(found, name)
+        )
         return globals()[name]
     advice = _hints.hint(_hints.FUNCTIONS, name, _sys.modules[__name__], "paddle")
     raise AttributeError(
@@ -197,6 +199,7 @@ _LATE = {
     "distributed": "minipaddle.distributed",
     "io": "minipaddle.io",
     "load": "minipaddle.saving",
+    "profiler": "minipaddle.profiler",
     "save": "minipaddle.saving",
 }
 

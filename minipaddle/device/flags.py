@@ -339,4 +339,7 @@ define_flag("FLAGS_selected_devices", "", "Ids of the devices to use, whatever t
 define_device_variables("gpu", "CUDA_VISIBLE_DEVICES", None)
 define_device_variables("xpu", None, None)
 define_flag("FLAGS_allow_tf32_cublas", False, "Let float32 products round operands to TF32.")
+define_flag(
+    "FLAGS_comm_wait_warning", 30.0, "Seconds of waiting for a rank after which a line says so."
+)
 define_flag("FLAGS_nccl_nrings", 1, "Number of communication rings of a group.", RING_BOUNDS)

@@ -1,6 +1,7 @@
 """Several processes: starting them, moving data between them, training with them."""
 
 from minipaddle.device.parallel_env import ParallelEnv
+from minipaddle.distributed import fleet, hooks
 from minipaddle.distributed.collective import (
     ReduceOp,
     all_gather,
@@ -27,10 +28,11 @@ from minipaddle.distributed.group import (
     is_initialized,
     new_group,
 )
-from minipaddle.distributed.parallel import DataParallel, ParallelStrategy
+from minipaddle.distributed.parallel import DataParallel
 from minipaddle.distributed.process_group import register_process_group
 from minipaddle.distributed.spawn import spawn
 from minipaddle.distributed.spawn_job import ProcessFailedError
+from minipaddle.distributed.strategy import ParallelStrategy
 
 __all__ = [
     "DataParallel",
@@ -47,9 +49,11 @@ __all__ = [
     "broadcast",
     "broadcast_object_list",
     "destroy_process_group",
+    "fleet",
     "get_group",
     "get_rank",
     "get_world_size",
+    "hooks",
     "init_parallel_env",
     "is_initialized",
     "new_group",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from minipaddle.device.backend import get_place, set_device
-from minipaddle.device.flags import pg_timeout_seconds
+from minipaddle.device.flags import get_flag, pg_timeout_seconds
 from minipaddle.device.parallel_env import ParallelEnv, trainer_count, trainer_rank
 from minipaddle.device.selection import kind_of_comm
 from minipaddle.distributed.process_group import process_group_class
@@ -89,6 +89,7 @@ def init_parallel_env() -> Group | None:
     process_group = group_class.create(
         env.rank, env.world_size, env.job_token, env.nrings, pg_timeout_seconds()
     )
+    process_group.report_waits(float(get_flag("FLAGS_comm_wait_warning")))
     set_device(place)
     _groups[0] = Group(0, range(env.world_size), process_group)
     return _groups[0]

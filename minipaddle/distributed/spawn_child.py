@@ -144,7 +144,8 @@ def _report(error: BaseException, path: Path) -> None:
             frames = frames.tb_next  # our own frames say nothing to the user
         lines = traceback.format_exception(type(error), error, frames or error.__traceback__)
         summary = traceback.format_exception_only(error)[-1].strip()
-        failure = Failure(when, summary, "".join(lines), isinstance(error, PeerError))
+        of_a_peer = isinstance(error, PeerError) or isinstance(error.__cause__, PeerError)
+        failure = Failure(when, summary, "".join(lines), of_a_peer)
     except BaseException as broken:  # an exception may lie in every respect, and memory may be full
         name = type(error).__name__
         failure = Failure(when, name, f"{name} (its text raised {type(broken).__name__})\n")

@@ -17,7 +17,6 @@ from minipaddle.imperative.grad_node import (
     FREED,
     FULL,
     AccumulationNode,
-    Callback,
     Edge,
     GradNode,
     OutputNode,
@@ -31,24 +30,11 @@ from minipaddle.imperative.gradient import (
     saved_tensors,
 )
 from minipaddle.imperative.operand import BOUND
+from minipaddle.imperative.run_end import end_run
 from minipaddle.imperative.selected_rows import SelectedRows, added, as_array
 from minipaddle.imperative.tensor import Tensor
 from minipaddle.ops.declaration import Rows
 from minipaddle.ops.op import namespace
-
-
-def queue_callback(callback: Callback, number: int = 0) -> None:
-    """Has ``callback(error)`` called when the outermost backward of this thread ends.
-
-    ``error`` is None after a good end, else the exception on its way to the caller. All callbacks
-    are called, the smallest ``number`` first, also if one of them raises.
-
-    Raises:
-        RuntimeError: No backward is under way in this thread.
-    """
-    if not grad_state.depth:
-        raise RuntimeError("queue_callback is for hooks: no backward is under way in this thread")
-    grad_state.callbacks.append((number, callback))
 
 
 def run_backward(
@@ -82,30 +68,10 @@ def run_backward(
         run = (_RecordedRun if create_graph else _Run)(retain_graph, targets)
         found = run.run(roots, frozenset(blocked))
     except BaseException as error:
-        _end_run(recording, error)
+        end_run(recording, error)
         raise
-    _end_run(recording, None)
+    end_run(recording, None)
     return found
-
-
-def _end_run(recording: bool, error: BaseException | None) -> None:
-    state = grad_state
-    state.recording = recording
-    state.depth -= 1
-    if state.depth or not state.callbacks:
-        return
-    callbacks, state.callbacks = sorted(state.callbacks, key=lambda entry: entry[0]), []
-    raised: BaseException | None = None
-    for _, callback in callbacks:
-        try:
-            callback(error or raised)
-        except BaseException as failure:
-            raised = raised or failure
-    if raised is not None and error is None:
-        try:
-            raise raised
-        finally:
-            del raised  # an exception that its own frame holds would be a reference cycle
 
 
 def apply_rule(node: GradNode, rule: Callable[..., Any], args: tuple[Any, ...]) -> Sequence[Any]:

@@ -10,92 +10,26 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import queue
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from threading import get_ident
+from typing import Any, ClassVar
 
 import numpy as np
 
 from minipaddle.imperative.bucket import Bucket, assign_buckets
-from minipaddle.imperative.engine import queue_callback
-from minipaddle.imperative.grad_node import FULL, AccumulationNode
-from minipaddle.imperative.tensor import Parameter
+from minipaddle.imperative.communication import CommGroup, CommPool, Failure
+from minipaddle.imperative.grad_node import FULL
+from minipaddle.imperative.leaf_hook import LeafHook, owner_of
+from minipaddle.imperative.run_end import queue_callback, watch_failures
+from minipaddle.imperative.tensor import Parameter, trained_changes
+from minipaddle.ops.op import namespace
 
 # Seconds that the end of backward waits beyond the group's own limit, whose error says more.
 _GRACE = 10.0
 _numbers = itertools.count()
-
-
-class CommGroup(Protocol):
-    """What the Reducer needs of a process group.
-
-    Attributes:
-        rank: This process's number.
-        world_size: How many processes there are.
-        nrings: How many allreduces may be under way at once.
-        blocking: ``allreduce_mean`` returns when the result is there, and not before.
-        timeout: Seconds after which a wait for another rank is an error.
-    """
-
-    rank: int
-    world_size: int
-    nrings: int
-    blocking: bool
-    timeout: float
-
-    def empty(self, numel: int, dtype: Any) -> Any:
-        """A resident buffer; its ``array`` is 1-D."""
-
-    def wait_compute(self, ring: int) -> Any:
-        """Marks, in the thread of backward, the work that an allreduce has to wait for."""
-
-    def allreduce_mean(self, buffer: Any, ring: int, token: Any) -> Any:
-        """Averages a buffer over the ranks, after ``token``; called by the ring's thread."""
-
-    def wait_comm(self, token: Any) -> None:
-        """Makes later work of the calling thread wait for an allreduce."""
-
-    def allreduce_max(self, bitmap: Any) -> None:
-        """Elementwise maximum over the ranks, in place."""
-
-    def abort(self, exc: BaseException) -> None:
-        """Tells the other ranks that this one has failed, so that none waits for it."""
-
-
-class CommPool:
-    """Communication threads, one a lane; a lane's tasks run one after another, in order."""
-
-    def __init__(self, lanes: int) -> None:
-        self._queues: list[queue.SimpleQueue[Callable[[], None] | None]] = [
-            queue.SimpleQueue() for _ in range(lanes)
-        ]
-        for lane, tasks in enumerate(self._queues):
-            threading.Thread(target=_work, args=(tasks,), name=f"comm-{lane}", daemon=True).start()
-
-    def submit(self, lane: int, task: Callable[[], None]) -> None:
-        """Puts ``task``, which must not raise, at the end of a lane."""
-        self._queues[lane].put(task)
-
-    def close(self) -> None:
-        """Lets the threads end when their lanes are empty."""
-        for tasks in self._queues:
-            tasks.put(None)
-
-
-def _work(tasks: queue.SimpleQueue[Callable[[], None] | None]) -> None:
-    while (task := tasks.get()) is not None:
-        task()
-        del task  # a waiting thread must keep nothing alive
-
-
-class _Failure(NamedTuple):
-    """What went wrong with a bucket, and in which thread."""
-
-    bucket: Bucket
-    error: BaseException
-    thread: int
 
 
 class Reducer:
@@ -108,9 +42,23 @@ class Reducer:
             parameters are in the first, which is reduced last.
         find_unused_parameters: Whether a backward may leave parameters out.
 
+    Attributes:
+        on_event: Gets ``(reducer, kind, bucket, start, end)`` for each bucket that is ``"ready"``
+            (end: the parameter that came last) or was in an ``"allreduce"``, and for each
+            ``"wait"`` at the end of backward (bucket: None). Times in nanoseconds.
+        broken: A backward has failed, here or on another rank, and ``renew`` is to be called.
+        completed: How many backwards have been averaged.
+        left_out: A backward has left a parameter out, which find_unused_parameters allows.
+        comm_hook: ``comm_hook(bucket, ring, token)`` is called in place of averaging a bucket.
+        factor: Means are multiplied by it.
+        renew: Makes the Reducer that goes on after a failure, on every rank. Without it, this one
+            goes on with the same group.
+
     Raises:
         RuntimeError: A parameter is in a living Reducer already.
     """
+
+    on_event: ClassVar[Callable[..., None] | None] = None
 
     def __init__(
         self,
@@ -125,7 +73,14 @@ class Reducer:
         self.nodes = [parameter.leaf_node() for _, parameter in parameters]
         self.find_unused_parameters = find_unused_parameters
         self.armed = False
+        self.expected = 0  # the thread whose forward awaits its backward
         self.running = False
+        self.broken = False
+        self.completed = 0
+        self.left_out = False
+        self.comm_hook: Callable[[Bucket, int, Any], Any] | None = None
+        self.factor = 1.0
+        self.renew: Callable[[], Reducer] | None = None
         self.ready = [False] * len(self.nodes)
         self.next_group_ = 0
         self.buckets = self._make_buckets(limits)
@@ -136,48 +91,53 @@ class Reducer:
         self.comm_pool_ = CommPool(group.nrings if group.blocking else 1)
         self.comm_op_count_ = 0
         self.cv_ = threading.Condition()
-        self._failure: _Failure | None = None
-        self._held: Callable[[], None] | None = None
+        self._failure: Failure | None = None
+        self._held: tuple[Bucket, int, Any] | None = None
+        self._alone = False
+        self.note = Reducer.on_event
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._weak = weakref.ref(self)
         self._hook_leaves()
+        _reducers.add(self)
 
     # ---- set-up ----
 
     def _make_buckets(self, limits: Sequence[int]) -> list[Bucket]:
         nodes = self.nodes
-        sizes = [_numel(node) * node.dtype.itemsize for node in nodes]
+        sizes = [math.prod(node.shape) * node.dtype.itemsize for node in nodes]
         plan = assign_buckets(sizes, [(node.place, node.dtype) for node in nodes], limits)
         plan.reverse()  # backward reaches the parameters declared last first
         return [self._make_bucket(index, members) for index, members in enumerate(plan)]
 
     def _make_bucket(self, index: int, members: list[int]) -> Bucket:
         nodes = [self.nodes[i] for i in members]
-        buffer = self.group.empty(sum(map(_numel, nodes)), nodes[0].dtype)
+        buffer = self.group.empty(sum(math.prod(node.shape) for node in nodes), nodes[0].dtype)
         return Bucket(index, members, buffer, nodes[0].place, [node.shape for node in nodes])
 
     def _hook_leaves(self) -> None:
         for name, node in zip(self.names, self.nodes, strict=True):
-            owner = getattr(node.reduce_hook, "reducer", None)
-            if owner is not None and owner() is not None:
+            if owner_of(node) is not None:
                 raise RuntimeError(f"parameter {name} is in another DataParallel already")
         for bucket in self.buckets:
             for position, i in enumerate(bucket.members):
                 self.nodes[i].move_home(bucket.flat, position)
         for i, node in enumerate(self.nodes):
-            node.reduce_hook = _LeafHook(self._weak, i)
+            node.reduce_hook = LeafHook(self._weak, i)
 
     def release(self) -> None:
         """Lets go of the parameters, so that another Reducer can take them."""
         for node in self.nodes:
             if getattr(node.reduce_hook, "reducer", None) is self._weak:
                 node.reduce_hook = None
+        self._close()
 
     # ---- one backward ----
 
     def prepare_for_backward(self, sync: bool) -> None:
         """Called by each forward: whether the backward of what it computes is averaged."""
         self.armed = sync
+        self.expected = get_ident() if sync else 0
+        self.note = Reducer.on_event
 
     def mark_var_ready(self, index: int) -> None:
         """Takes note that a parameter's gradient is final in this backward.
@@ -188,6 +148,9 @@ class Reducer:
         if not self.armed:
             return
         if not self.running:
+            if self.broken and self.renew is not None:
+                self.renew().mark_var_ready(index)
+                return
             self.running = True
             queue_callback(self._end_of_backward, self.number)
         if self.ready[index]:
@@ -205,6 +168,8 @@ class Reducer:
         bucket = self.bucket_of[index]
         bucket.pending -= 1
         if not bucket.pending:
+            if self.note is not None:
+                self.note(self, "ready", bucket, time.perf_counter_ns(), index)
             self.mark_group_ready()
 
     def mark_group_ready(self) -> None:
@@ -215,32 +180,46 @@ class Reducer:
                 return
             ring = bucket.index % self.group.nrings
             token = self.group.wait_compute(ring)
-            # Bucket and ring go by value: next_group_ has moved on when the worker starts.
-            launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
             with self.cv_:
                 self.comm_op_count_ += 1
                 bucket.under_way = True
-                alone = self.comm_op_count_ == 1
+                self._alone = self.comm_op_count_ == 1
             self.next_group_ += 1
-            if alone and bucket is self.buckets[-1]:
-                # Nothing is left to compute meanwhile. The thread of backward reduces it at the
-                # end: to wake another thread costs more than a small allreduce.
-                self._held = launch
+            if bucket is self.buckets[-1]:
+                # Nothing is left to compute meanwhile. It leaves when backward has ended well on
+                # this rank, so that no rank has all means unless all ranks have come that far.
+                self._held = bucket, ring, token
             else:
+                # Bucket and ring go by value: next_group_ has moved on when the worker starts.
+                launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
                 self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
 
-    def fused_allreduce_schedule(self, bucket: Bucket, ring: int, token: Any) -> None:
-        """Reduces one bucket; runs in a communication thread."""
+    def fused_allreduce_schedule(
+        self, bucket: Bucket, ring: int, token: Any, tell: bool = True
+    ) -> None:
+        """Reduces one bucket; runs in a communication thread.
+
+        A failure is told to the other ranks at once, unless the caller wants to do it.
+        """
+        begin = 0 if self.note is None else time.perf_counter_ns()
         try:
             # After a failure nothing more is sent: a later bucket of this rank would meet the
             # others' earlier one.
             if self._failure is None:
                 place = bucket.flat.place
                 place.backend.set_device(place.index)
-                bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
+                if self.comm_hook is None:
+                    bucket.token = self.group.allreduce_mean(bucket.buffer, ring, token)
+                else:
+                    bucket.token = self.comm_hook(bucket, ring, token)
+                if self.note is not None:
+                    self.note(self, "allreduce", bucket, begin, time.perf_counter_ns())
         except BaseException as error:
             with self.cv_:
-                self._failure = self._failure or _Failure(bucket, error, threading.get_ident())
+                first = self._failure is None
+                self._failure = self._failure or Failure(bucket, error, get_ident())
+            if first and tell:
+                self.group.abort(self._explained(self._failure))
         finally:
             with self.cv_:
                 self.comm_op_count_ -= 1
@@ -249,10 +228,10 @@ class Reducer:
 
     def _end_of_backward(self, error: BaseException | None) -> None:
         try:
-            if error is not None:
-                self._abort(error)
-            else:
+            if error is None:
                 self._finalize()
+            else:
+                self.abort(error)
         finally:
             self._reset()
 
@@ -260,11 +239,15 @@ class Reducer:
         try:
             unused = [i for i, ready in enumerate(self.ready) if not ready]
             used = self._add_unused(unused)
+            begin = 0 if self.note is None else time.perf_counter_ns()
             self.finalize_backward()
+            if self.note is not None:
+                self.note(self, "wait", None, begin, time.perf_counter_ns())
             if used is not None:
                 self._settle_unused(unused, used)
+            self.completed += 1
         except BaseException as raised:
-            self._abort(raised)
+            self.abort(raised)
             raise
 
     def finalize_backward(self) -> None:
@@ -273,26 +256,58 @@ class Reducer:
         Raises:
             TimeoutError: A bucket was not done within the group's limit.
         """
-        if self._held is not None and self._failure is None:
-            held, self._held = self._held, None
-            held()
-        limit = self.group.timeout + _GRACE
+        self._launch_last()
         with self.cv_:
-            in_time = self.cv_.wait_for(
-                lambda: self.comm_op_count_ == 0 or self._failure is not None, limit
-            )
+            if self.comm_op_count_ and self._failure is None:
+                self._wait()
             failure = self._failure
-            under_way = [bucket for bucket in self.buckets if bucket.under_way]
         if failure is not None:
-            if failure.thread == threading.get_ident() and not isinstance(failure.error, Exception):
+            if failure.thread == get_ident() and not isinstance(failure.error, Exception):
                 raise failure.error  # Ctrl-C in the thread of backward stays what it is
-            raise _explained(failure.error, self._describe(failure.bucket)) from failure.error
-        if not in_time:
-            raise TimeoutError(
-                f"{self._describe(under_way[0])}: timeout, not done after {limit:g} s"
-            )
+            raise self._explained(failure)
         for bucket in self.buckets:
             self.group.wait_comm(bucket.token)
+        if self.factor != 1.0:
+            for flat in [bucket.flat for bucket in self.buckets]:
+                F = namespace(flat.place)
+                F.copy_(flat.array, F.multiply(flat.array, self.factor))
+
+    def _wait(self) -> None:
+        limit = self.group.timeout + _GRACE
+        if not self.cv_.wait_for(lambda: not self.comm_op_count_ or self._failure, limit):
+            stuck = next(bucket for bucket in self.buckets if bucket.under_way)
+            raise TimeoutError(
+                f"rank {self.group.rank}: allreduce of {self.describe(stuck)}: timeout, not done "
+                f"after {limit:g} s"
+            )
+
+    def _launch_last(self) -> None:
+        """Reduces the last bucket, in this thread if no other is under way."""
+        if self._held is None or self._failure is not None:
+            return
+        (bucket, ring, token), self._held = self._held, None
+        if self._alone:  # to wake a thread costs more than a small allreduce
+            self.fused_allreduce_schedule(bucket, ring, token, False)
+        else:
+            launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
+            self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
+
+    def take_part(self) -> None:
+        """A backward of a rank that has nothing to add: it averages zeros with the others."""
+        for i, node in enumerate(self.nodes):
+            node.clear(False)
+            node.kernels.copy_(node.home, 0.0)
+            self._member_done(i)
+        try:
+            if self.find_unused_parameters:
+                self.group.allreduce_max(np.zeros(len(self.nodes), dtype=np.int8))
+            self.finalize_backward()
+            self.completed += 1
+        except BaseException as raised:
+            self.abort(raised)
+            raise
+        finally:
+            self._reset()
 
     def _add_unused(self, unused: list[int]) -> Any:
         """Lets parameters that this backward did not reach take part, with what they hold.
@@ -313,6 +328,7 @@ class Reducer:
                 )
             return None
         # FULL counts as used: also a gradient that was summed up under no_sync since.
+        self.left_out = self.left_out or bool(unused)
         used = np.array([node.status is FULL for node in self.nodes], dtype=np.int8)
         for i in unused:
             node = self.nodes[i]
@@ -331,57 +347,52 @@ class Reducer:
                 self.nodes[i].status = FULL
                 self.nodes[i].version[0] += 1
 
-    def _abort(self, error: BaseException) -> None:
-        """Frees the other ranks from waiting for this one, and this one's threads from them."""
-        self.group.abort(error)
+    def abort(self, error: BaseException) -> None:
+        """Makes this step void on every rank: each raises, and gradients are None.
+
+        It frees the other ranks from waiting for this one, and this one's threads from them. Some
+        gradients are averaged by now and others are not, so that all are forgotten.
+        """
+        failure = self._failure
+        if failure is None or failure.thread == get_ident():
+            self.group.abort(error)
         if self._held is not None:  # its group refuses it now; the count goes down all the same
-            self._held()
+            self.fused_allreduce_schedule(*self._held, tell=False)
             self._held = None
         with self.cv_:
             self.cv_.wait_for(lambda: self.comm_op_count_ == 0, _GRACE)
+        self.broken = True
+        trained_changes[0] += 1  # so that the next forward looks
+        for node in self.nodes:
+            node.clear(False)
+        self._reset()
 
     def _reset(self) -> None:
         self.running = False
+        self.expected = 0
         self.ready = [False] * len(self.nodes)
         self.next_group_ = 0
         self._failure = None
         for bucket in self.buckets:
             bucket.pending = len(bucket.members)
 
-    def _describe(self, bucket: Bucket) -> str:
+    def describe(self, bucket: Bucket) -> str:
+        """A bucket's number, and the names of its parameters, for texts."""
         names = [self.names[i] for i in bucket.members]
         shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-        return (
-            f"rank {self.group.rank}: allreduce of bucket {bucket.index} of {len(self.buckets)} "
-            f"(parameters {shown})"
-        )
+        return f"bucket {bucket.index} of {len(self.buckets)} (parameters {shown})"
+
+    def _explained(self, failure: Failure) -> BaseException:
+        where = f"rank {self.group.rank}: allreduce of {self.describe(failure.bucket)}"
+        return failure.explained(where)
 
 
-class _LeafHook:
-    """The reduce hook of one leaf. It does not keep the Reducer alive, so that no cycle forms."""
-
-    __slots__ = ("index", "reducer")
-
-    def __init__(self, reducer: weakref.ref[Reducer], index: int) -> None:
-        self.reducer = reducer
-        self.index = index
-
-    def __call__(self) -> None:
-        reducer = self.reducer()
-        if reducer is not None:
-            reducer.mark_var_ready(self.index)
+def _tell_reducers(error: BaseException) -> None:
+    """A backward of this thread has failed, perhaps before it reached any parameter."""
+    for reducer in list(_reducers):
+        if reducer.expected == get_ident() and not reducer.running:
+            reducer.abort(error)
 
 
-def _numel(node: AccumulationNode) -> int:
-    return math.prod(node.shape)
-
-
-def _explained(error: BaseException, where: str) -> BaseException:
-    """An error of the same kind whose text says which bucket it struck."""
-    try:
-        reason = str(error)
-    except Exception:  # a broken __str__ must not hide what it belongs to
-        reason = "(its text cannot be made)"
-    text = f"{where} failed: {type(error).__name__}: {reason}"
-    kind = TimeoutError if isinstance(error, TimeoutError) else RuntimeError
-    return kind(text)
+_reducers: weakref.WeakSet[Reducer] = weakref.WeakSet()
+watch_failures(_tell_reducers)

@@ -208,6 +208,11 @@ class Tensor(DeclaredMethods):
         return describe(self.data, self.place, self.stop_gradient)
 
 
+# How often some parameter was frozen or unfrozen, or a backward failed: one number to look at
+# before every forward.
+trained_changes = [0]
+
+
 class Parameter(Tensor):
     """A leaf that an optimizer trains; ``stop_gradient`` is False.
 
@@ -229,6 +234,18 @@ class Parameter(Tensor):
         self.regularizer: Any = None
         self.need_clip = True
         self.no_sync = False
+
+    @property
+    def stop_gradient(self) -> bool:
+        """Whether no gradient flows to this parameter: it is frozen."""
+        return self.edge is None
+
+    @stop_gradient.setter
+    def stop_gradient(self, stop: bool) -> None:
+        before = self.edge
+        Tensor.stop_gradient.fset(self, stop)  # type: ignore[attr-defined]
+        if self.edge is not before:
+            trained_changes[0] += 1
 
     @property
     def trainable(self) -> bool:

@@ -7,7 +7,7 @@ import pickle
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, repeat
-from typing import Any
+from typing import Any, ClassVar
 
 from minipaddle.device.backend import Place, current_place, get_place
 from minipaddle.io.dataloader.batch_sampler import BatchSampler, sampler_state
@@ -61,6 +61,9 @@ class DataLoader:
         [0, 1] [2, 2]
         [2, 3] [2, 2]
     """
+
+    # What a profiler puts around the batches of a pass.
+    watcher: ClassVar[Callable[[Iterator[Any]], Iterator[Any]] | None] = None
 
     def __init__(
         self,
@@ -127,6 +130,10 @@ class DataLoader:
             TypeError: The data set cannot be pickled to be sent to the workers.
             RuntimeError: Workers cannot be started.
         """
+        batches, watcher = self._begin(), DataLoader.watcher
+        return batches if watcher is None else watcher(batches)
+
+    def _begin(self) -> Iterator[Any]:
         pool = self._open_pool()
         loaded, self._loaded = self._loaded, None
         self._epochs.begin()

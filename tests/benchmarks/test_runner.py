@@ -238,6 +238,7 @@ def test_parity_without_paddle_says_what_it_needs(monkeypatch):
 @pytest.mark.slow
 def test_soak_in_small():
     command = [sys.executable, "-m", "benchmarks.soak", "--steps", "400", "--cycles", "1"]
+    command += ["--rounds", "0", "--delayed-steps", "5"]
     with subprocess.Popen(
         command,
         cwd=runner.ROOT,

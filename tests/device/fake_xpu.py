@@ -227,6 +227,9 @@ class XpuGroup(ProcessGroup):
     def abort(self, exc: BaseException) -> None:
         self._host.abort(exc)
 
+    def report_waits(self, seconds: float, report: Any = None) -> None:
+        self._host.report_waits(seconds, report)
+
     def empty(self, numel: int, dtype: Any) -> XpuBuffer:
         return XpuBuffer(self._host.empty(numel, dtype))
 
@@ -234,7 +237,11 @@ class XpuGroup(ProcessGroup):
         return self._host.wait_compute(ring)
 
     def allreduce_mean(self, buffer: XpuBuffer, ring: int, token: Any) -> Any:
-        return self._host.allreduce_mean(buffer.shared, ring, token)
+        shared = buffer.shared if isinstance(buffer, XpuBuffer) else _memory(buffer)
+        return self._host.allreduce_mean(shared, ring, token)
+
+    def divide_before(self, factor: float) -> None:
+        self._host.divide_before(factor)
 
     def wait_comm(self, token: Any) -> None:
         self._host.wait_comm(token)

@@ -256,9 +256,31 @@ def check_frozen_parameters(group):
     model(ones_of(group.rank)).sum().backward()
     equal(net.b.weight.grad, 1.5)
     assert net.a.weight.grad is None
-    net.b.bias.trainable = False  # frozen later: as good as unused
-    with raises(RuntimeError, "b.bias"):
-        model(ones_of(group.rank)).sum().backward()
+    net.clear_gradients()
+    net.b.bias.trainable = False  # frozen later: buckets are made anew
+    model(ones_of(group.rank)).sum().backward()
+    equal(net.b.weight.grad, 1.5)
+    net.a.weight.trainable = True
+    net.b.bias.trainable = True
+    model(ones_of(group.rank)).sum().backward()
+    equal(net.b.weight.grad, 3.0)
+    equal(net.a.weight.grad, 1.5)
+    equal(net.b.bias.grad, 1.0)
+    assert_same(group, [net.a.weight.grad, net.b.weight.grad])
+
+
+def check_frozen_on_one_rank_alone(group):
+    net = Two()
+    model = paddle.DataParallel(net, group=group)
+    net.a.weight.trainable = group.rank == 0
+    if group.rank == 0:
+        with raises(RuntimeError, "rank 1 has frozen or unfrozen parameters", within=2.0):
+            model(ones_of(group.rank)).sum().backward()
+    with raises(RuntimeError, "a.weight", "trained True on rank 0", "trained False on rank 1"):
+        model(ones_of(group.rank))
+    net.a.weight.trainable = True
+    model(ones_of(group.rank)).sum().backward()
+    equal(net.a.weight.grad, 1.5)
 
 
 def check_frozen_after_wrapping(group):

@@ -10,6 +10,9 @@ from minipaddle.distributed.spawn_context import ProcessFailedError
 from tests.distributed import (
     jobs,
     parallel_checks,
+    parallel_fault_checks,
+    parallel_pattern_checks,
+    parallel_profile_checks,
     parallel_setup_checks,
     parallel_sparse_checks,
     parallel_use_checks,
@@ -17,7 +20,14 @@ from tests.distributed import (
 )
 
 dist, nn = paddle.distributed, paddle.nn
-TRAINING = (parallel_checks, parallel_use_checks, parallel_sparse_checks)
+TRAINING = (
+    parallel_checks,
+    parallel_use_checks,
+    parallel_sparse_checks,
+    parallel_pattern_checks,
+    parallel_profile_checks,
+)
+SET_UP = (parallel_setup_checks, parallel_fault_checks)
 
 
 @pytest.fixture(scope="module", params=[1, 3], ids=["1 ring", "3 rings"])
@@ -27,7 +37,7 @@ def training(request):
 
 @pytest.fixture(scope="module")
 def set_up():
-    return jobs.run(parallel_setup_checks, FLAGS_nccl_nrings="3")
+    return jobs.run(*SET_UP, FLAGS_nccl_nrings="3")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +50,7 @@ def test_training_on_two_processes(name, training):
     assert training[name] == ["", ""], "\n".join(training[name])
 
 
-@pytest.mark.parametrize("name", jobs.checks_of(parallel_setup_checks))
+@pytest.mark.parametrize("name", jobs.checks_of(*SET_UP))
 def test_set_up_and_failures_on_two_processes(name, set_up):
     assert set_up[name] == ["", ""], "\n".join(set_up[name])
 

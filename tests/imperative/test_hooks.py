@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minipaddle as paddle
-from minipaddle.imperative.engine import queue_callback
+from minipaddle.imperative.run_end import queue_callback
 from tests.imperative.leaves import Broken, assert_engine_is_usable, fail, leaf
 
 # ---- hooks ----

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import minipaddle as paddle
-from minipaddle.imperative.engine import queue_callback
 from minipaddle.imperative.reducer import Reducer
+from minipaddle.imperative.run_end import queue_callback
 from tests.imperative.reducer_harness import (
     SHAPES,
     SMALL,

@@ -14,8 +14,8 @@ import weakref
 import pytest
 
 from minipaddle.imperative import reducer as reducer_module
-from minipaddle.imperative.engine import queue_callback
 from minipaddle.imperative.reducer import Reducer
+from minipaddle.imperative.run_end import queue_callback
 from tests.imperative.reducer_harness import (
     SMALL,
     LoneGroup,
@@ -173,7 +173,7 @@ class Mutation(ast.NodeTransformer):
         for item in node.body:
             if isinstance(item, ast.FunctionDef) and (node.name, item.name) in (
                 ("Reducer", self.method),
-                ("_LeafHook", self.method),
+                ("LeafHook", self.method),
             ):
                 self.generic_visit(item)
         return node

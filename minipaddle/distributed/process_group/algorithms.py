@@ -36,6 +36,10 @@ class Algorithms:
         self._stage = Stage(channel)
         self._reduction = Reduction()
 
+    def divide_before(self, factor: float) -> None:
+        """Has means divided by ``factor`` before the addition, and by the rest after it."""
+        self._reduction.factor = factor
+
     def reduce_shares(self, call: Call, shares: Sequence[Array]) -> None:
         """Replaces the shares of all ranks, which all ranks can reach, by their reduction."""
         own = shares[self._rank]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any
 
 DEFAULT_TIMEOUT = 1800.0
 """Seconds that a wait for another rank may last, unless the group was made with another limit."""
+
+LateReport = Callable[[list[int], float, int], None]
 
 
 class ReduceOp(IntEnum):
@@ -96,6 +98,17 @@ class ProcessGroup(ABC):
     def abort(self, exc: BaseException) -> None:
         """Tells the peers that this rank failed with ``exc`` and refuses further use here."""
 
+    @abstractmethod
+    def report_waits(self, seconds: float, report: LateReport | None = None) -> None:
+        """Has waits for other ranks that last ``seconds`` reported, while they go on.
+
+        Args:
+            seconds: How long a wait may last unsaid.
+            report: ``report(ranks, seconds, buffer)`` gets the world ranks that are late and the
+                number of the bucket that they are late for, 0 for another collective. By default
+                a line on standard error.
+        """
+
     # What the Reducer needs.
 
     @abstractmethod
@@ -111,7 +124,11 @@ class ProcessGroup(ABC):
 
     @abstractmethod
     def allreduce_mean(self, buffer: Any, ring: int, token: Any) -> Any:
-        """Replaces a bucket on every rank by the mean over the ranks; returns a token."""
+        """Replaces a bucket, or an array, on every rank by the mean; returns a token."""
+
+    @abstractmethod
+    def divide_before(self, factor: float) -> None:
+        """Has ``allreduce_mean`` divide by ``factor`` before adding, and by the rest after it."""
 
     @abstractmethod
     def wait_comm(self, token: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import math
 import os
 import select
 import socket
@@ -23,7 +24,9 @@ from minipaddle.distributed.process_group.message import (
     Call,
     Code,
     Phase,
+    completed_before_abort,
     describe,
+    failure_text,
     unpack_abort,
 )
 
@@ -78,12 +81,15 @@ class Channel:
         exc: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if exc is None:
+            self._mesh.completed[self.ring] = self._sequence
+            self._lock.release()
+            return
         self._lock.release()
-        if exc is None or (self._untouched and isinstance(exc, CollectiveMismatchError)):
+        if self._untouched and isinstance(exc, CollectiveMismatchError):
             return
         origin = exc.rank if isinstance(exc, PeerError) else self._mesh.ranks[self.rank]
-        reason = exc.reason if isinstance(exc, PeerError) else f"{type(exc).__name__}: {exc}"
-        self._mesh.abort(origin, reason)
+        self._mesh.abort(origin, failure_text(exc))
 
     def drain(self, seconds: float) -> bool:
         """Returns True when no thread is inside any more, False if that took too long."""
@@ -95,23 +101,30 @@ class Channel:
     def call(
         self,
         code: Code,
-        nbytes: int = 0,
-        dtype: np.dtype[Any] | None = None,
+        like: np.ndarray[Any, Any] | None = None,
         op: ReduceOp = ReduceOp.SUM,
         root: int = NO_ROOT,
         buffer: int = 0,
     ) -> Call:
-        """Opens the next collective of this channel; all ranks must give the same values."""
+        """Opens the next collective of this channel; all ranks must give the same values.
+
+        Of ``like``, the array to be moved, shape and dtype must be the same.
+        """
         self._sequence += 1
         self._untouched = True
-        return Call(code, self._sequence, self.ring, nbytes, dtype, op, root, buffer)
+        call = Call(code, self._sequence, self.ring, 0, None, op, root, buffer)
+        if like is not None:
+            call.nbytes, call.dtype, call.shape = like.nbytes, like.dtype, like.shape
+        return call
 
-    def call_peer(self, nbytes: int, dtype: np.dtype[Any], src: int, dst: int) -> Call:
+    def call_peer(self, like: np.ndarray[Any, Any], src: int, dst: int) -> Call:
         """Opens the next transfer from ``src`` to ``dst``, which other ranks know nothing of."""
         number = self._streams.get((src, dst), 0) + 1
         self._streams[src, dst] = number
         self._untouched = False
-        return Call(Code.SEND, number, self.ring, nbytes, dtype, root=src)
+        return Call(
+            Code.SEND, number, self.ring, like.nbytes, like.dtype, root=src, shape=like.shape
+        )
 
     def exchange(
         self, call: Call, phase: Phase = Phase.START, step: int = 0, payload: bytes = b""
@@ -249,11 +262,18 @@ class Channel:
         for peer, sock in self._sockets.items():
             poller.register(sock, event if peer in waiting else select.POLLIN)
         numbers = {sock.fileno(): peer for peer, sock in self._sockets.items()}
+        mesh = self._mesh
+        report_at = time.monotonic() + mesh.patience
         while True:
-            left = max(0.0, deadline - time.monotonic())
+            until = min(deadline, report_at)
+            left = max(0.0, until - time.monotonic())
             ready = [(fd, numbers[fd]) for fd, _ in poller.poll(left * 1000)]
-            if not ready:
+            if not ready and until == deadline:
                 raise self._late(waiting, call)
+            if not ready:
+                report_at = math.inf
+                mesh.report_late([mesh.ranks[peer] for peer in waiting], mesh.patience, call)
+                continue
             if any(peer in waiting for _, peer in ready):
                 return
             for fd, peer in ready:
@@ -266,7 +286,11 @@ class Channel:
             message = self._sockets[peer].recv(MAX_MESSAGE_BYTES, flags)
         except OSError:
             return
-        if message and message[0] == Code.ABORT:
+        if not message or message[0] != Code.ABORT:
+            return
+        # A peer that is done with this collective has failed in a later one. The others have sent
+        # all that is needed here, so this one ends well on every rank.
+        if call.code is Code.SEND or completed_before_abort(message) < call.sequence:
             raise self._aborted(peer, message, call)
 
     def _check(self, peers: Iterable[int], header: bytes) -> None:

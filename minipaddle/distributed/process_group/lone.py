@@ -7,7 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from minipaddle.device.backend import current_place
-from minipaddle.distributed.process_group.base import DEFAULT_TIMEOUT, ProcessGroup, ReduceOp
+from minipaddle.distributed.process_group.base import (
+    DEFAULT_TIMEOUT,
+    LateReport,
+    ProcessGroup,
+    ReduceOp,
+)
 from minipaddle.ops.op import namespace
 
 
@@ -51,6 +56,9 @@ class LoneGroup(ProcessGroup):
     def abort(self, exc: BaseException) -> None:
         """There is nobody to tell."""
 
+    def report_waits(self, seconds: float, report: LateReport | None = None) -> None:
+        """Nobody is late."""
+
     def empty(self, numel: int, dtype: Any) -> Any:
         """See ``ProcessGroup``."""
         return SimpleNamespace(array=namespace(current_place()).full((numel,), 0, dtype))
@@ -60,6 +68,9 @@ class LoneGroup(ProcessGroup):
 
     def allreduce_mean(self, buffer: Any, ring: int, token: Any) -> None:
         """The mean over one rank is there already."""
+
+    def divide_before(self, factor: float) -> None:
+        """One addend is its own mean."""
 
     def wait_comm(self, token: Any) -> None:
         """Nothing is waited for."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import socket
+import sys
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from minipaddle.distributed.process_group.base import PeerError
-from minipaddle.distributed.process_group.message import pack_abort
+from minipaddle.distributed.process_group.message import Call, pack_abort
 
 Sockets = Sequence[socket.socket | None]
 
@@ -25,6 +27,9 @@ class Mesh:
         sockets: ``sockets[channel][peer]``; None at the own rank.
         timeout: Seconds that one wait may last.
         failure: None while the group works, else why it no longer does.
+        completed: For each channel the number of the last collective that this rank is done with.
+        patience: Seconds after which a wait for other ranks is reported.
+        report_late: ``report_late(ranks, seconds, call)`` does that, by world ranks.
     """
 
     def __init__(
@@ -35,6 +40,9 @@ class Mesh:
         self.sockets = [list(channel) for channel in sockets]
         self.timeout = timeout
         self.failure: str | None = None
+        self.completed = [0] * len(self.sockets)
+        self.patience = math.inf
+        self.report_late: Callable[[list[int], float, Call], None] = self._print_late
         self._culprit: tuple[int, str] | None = None
         self._lock = threading.Lock()
         self._owner = os.getpid()
@@ -60,15 +68,15 @@ class Mesh:
     def abort(self, origin: int, reason: str) -> None:
         """Tells the peers that world rank ``origin`` failed, then stops."""
         if origin == self.ranks[self.rank]:
-            self._stop(f"it failed with\n{reason}", pack_abort(origin, reason))
+            self._stop(f"it failed with\n{reason}", (origin, reason))
         else:
             text = f"rank {origin} failed with\n{reason}"
-            self._stop(text, pack_abort(origin, reason), (origin, reason))
+            self._stop(text, (origin, reason), (origin, reason))
 
     def _stop(
         self,
         failure: str,
-        message: bytes | None = None,
+        told: tuple[int, str] | None = None,
         culprit: tuple[int, str] | None = None,
     ) -> None:
         with self._lock:
@@ -76,14 +84,22 @@ class Mesh:
                 return
             self._culprit = culprit
             self.failure = failure
-        for sock in self._open():
-            with contextlib.suppress(OSError):  # a peer that is gone needs no message
-                if message is not None:
-                    sock.send(message, socket.MSG_DONTWAIT)
+        for channel, completed in zip(self.sockets, self.completed, strict=True):
+            message = b"" if told is None else pack_abort(*told, completed)
+            for sock in channel:
+                if message and sock is not None:
+                    with contextlib.suppress(OSError):  # a peer that is gone needs no message
+                        sock.send(message, socket.MSG_DONTWAIT)
         for sock in self._open():
             with contextlib.suppress(OSError):
                 # Unlike close, this also wakes a thread of this process that waits in the socket.
                 sock.shutdown(socket.SHUT_RDWR)
+
+    def _print_late(self, late: list[int], seconds: float, call: Call) -> None:
+        whom = " and ".join(f"rank {rank}" for rank in late)
+        own = self.ranks[self.rank]
+        sys.stderr.write(f"minipaddle: rank {own} has waited {seconds:g} s for {whom} in {call}\n")
+        sys.stderr.flush()
 
     def close(self) -> None:
         """Stops and gives the descriptors back; no thread may be using the sockets."""

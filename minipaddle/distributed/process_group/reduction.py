@@ -11,6 +11,7 @@ import numpy as np
 from minipaddle.distributed.process_group.base import ReduceOp
 
 Array = np.ndarray[Any, Any]
+Scales = tuple[float, float]  # of each addend, and of their sum
 
 # Blocks of all ranks must fit the second-level cache together; below 64 KB NumPy's call overhead
 # shows, above 512 KB the misses do.
@@ -58,9 +59,13 @@ class Reduction:
     """The arithmetic of one channel; owns the scratch of half-precision sums.
 
     All ranks run the same operations in rank order, so results are the same bits everywhere.
+
+    Attributes:
+        factor: What a mean divides each addend by; None for the number of addends.
     """
 
     def __init__(self) -> None:
+        self.factor: float | None = None
         self._scratch: tuple[Array, Array] | None = None
 
     def join(self, sources: Sequence[Array], outs: Sequence[Array], op: ReduceOp) -> None:
@@ -81,16 +86,19 @@ class Reduction:
         half = accumulates_in_float32(dtype)
         step = BLOCK_BYTES // (4 if half else dtype.itemsize)
         work = self._half_block if half else _block
-        scale = 1.0 / len(sources) if op is ReduceOp.AVG else None
+        count = len(sources)
+        before = self.factor or count
+        scales = (1.0 / before, before / count) if op is ReduceOp.AVG else (1.0, 1.0)
         # An infinite or NaN gradient is the caller's business (loss scaling counts on it).
         with np.errstate(all="ignore"):
             for start in range(0, sources[0].size, step):
                 part = slice(start, start + step)
-                work([s[part] for s in sources], [o[part] for o in outs], _UFUNCS[op], scale)
+                work([s[part] for s in sources], [o[part] for o in outs], _UFUNCS[op], scales)
 
     def _half_block(
-        self, sources: list[Array], outs: list[Array], ufunc: Callable[..., Any], scale: Any
+        self, sources: list[Array], outs: list[Array], ufunc: Callable[..., Any], scales: Scales
     ) -> None:
+        before, after = scales
         if self._scratch is None:
             total, addend = np.empty((2, BLOCK_BYTES // 4), np.float32)
             self._scratch = total, addend
@@ -98,21 +106,28 @@ class Reduction:
         for position, source in enumerate(sources):
             target = addend if position else total
             np.copyto(target, source)
-            if scale is not None:
-                np.multiply(target, scale, out=target)
+            if before != 1.0:
+                np.multiply(target, before, out=target)
             if position:
                 ufunc(total, addend, out=total)
+        if after != 1.0:
+            np.multiply(total, after, out=total)
         for out in outs:
             np.copyto(out, total, casting="unsafe")
 
 
-def _block(sources: list[Array], outs: list[Array], ufunc: Callable[..., Any], scale: Any) -> None:
+def _block(
+    sources: list[Array], outs: list[Array], ufunc: Callable[..., Any], scales: Scales
+) -> None:
     total, target = sources[0], outs[0]
-    if scale is not None:
+    before, after = scales
+    if before != 1.0:
         for source in sources:
-            np.multiply(source, scale, out=source)
+            np.multiply(source, before, out=source)
     for source in sources[1:-1]:
         ufunc(total, source, out=total)
     ufunc(total, sources[-1], out=target)
+    if after != 1.0:
+        np.multiply(target, after, out=target)
     for out in outs[1:]:
         np.copyto(out, target)

@@ -102,7 +102,7 @@ class _Meeting:
         whom = " and ".join(f"rank {peer}" for peer in missing)
         return TimeoutError(
             f"timeout: rank {self.rank} waited {self.timeout:g} seconds for {whom} to join "
-            f"the job of {self.world_size} ranks on this host"
+            f"the job of {self.world_size} ranks on this host: does it run, with this job's token?"
         )
 
     def _hello(self) -> bytes:

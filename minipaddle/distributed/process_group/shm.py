@@ -15,6 +15,7 @@ from minipaddle.distributed.process_group.algorithms import Algorithms
 from minipaddle.distributed.process_group.base import (
     DEFAULT_TIMEOUT,
     CollectiveMismatchError,
+    LateReport,
     ProcessGroup,
     ReduceOp,
 )
@@ -157,7 +158,9 @@ class SharedMemoryGroup(ProcessGroup):
             for channel in range(count)
         ]
         world_ranks = [self._mesh.ranks[member] for member in members]
-        group = SharedMemoryGroup(Mesh(position, world_ranks, sockets, self.timeout))
+        mesh = Mesh(position, world_ranks, sockets, self.timeout)
+        mesh.patience = self._mesh.patience
+        group = SharedMemoryGroup(mesh)
         self._children.add(group)
         return group
 
@@ -199,6 +202,11 @@ class SharedMemoryGroup(ProcessGroup):
             child.abort(exc)
         self._mesh.abort(self._mesh.ranks[self.rank], failure_text(exc))
 
+    def report_waits(self, seconds: float, report: LateReport | None = None) -> None:
+        self._mesh.patience = seconds
+        if report is not None:
+            self._mesh.report_late = lambda late, waited, call: report(late, waited, call.buffer)
+
     # Buckets
 
     def empty(self, numel: int, dtype: Any) -> SharedBuffer:
@@ -210,7 +218,8 @@ class SharedMemoryGroup(ProcessGroup):
         room = max(nbytes, 1)
         with self._user as channel:
             self._buffers += 1
-            call = channel.call(Code.EMPTY, nbytes, dtype, buffer=self._buffers)
+            call = channel.call(Code.EMPTY, buffer=self._buffers)
+            call.nbytes, call.dtype = nbytes, dtype
             memory = map_all(channel.swap_files(call, reserve(room)), room)
         shares = [share[:nbytes].view(dtype) for share in memory]
         return SharedBuffer(self._mesh, self._buffers, shares)
@@ -218,16 +227,24 @@ class SharedMemoryGroup(ProcessGroup):
     def wait_compute(self, ring: int) -> None:
         self._check_ring(ring)
 
-    def allreduce_mean(self, buffer: SharedBuffer, ring: int, token: None = None) -> None:
+    def divide_before(self, factor: float) -> None:
+        for algorithms in self._algorithms[: self.nrings]:
+            algorithms.divide_before(factor)
+
+    def allreduce_mean(self, buffer: SharedBuffer | Array, ring: int, token: None = None) -> None:
         self._check_ring(ring)
+        if isinstance(buffer, np.ndarray):
+            check_reducible(buffer.dtype, ReduceOp.AVG)
+            with FlatView(buffer, writable=True) as flat, self._channels[ring] as channel:
+                call = channel.call(Code.ALLREDUCE_MEAN, buffer, ReduceOp.AVG)
+                self._algorithms[ring].reduce(call, flat)
+            return
         if not isinstance(buffer, SharedBuffer) or buffer.mesh is not self._mesh:
             raise TypeError(f"buffer must come from this group's empty(), got {buffer!r}")
         own = buffer.array
         check_reducible(own.dtype, ReduceOp.AVG)
         with self._channels[ring] as channel:
-            call = channel.call(
-                Code.ALLREDUCE_MEAN, own.nbytes, own.dtype, ReduceOp.AVG, buffer=buffer.number
-            )
+            call = channel.call(Code.ALLREDUCE_MEAN, own, ReduceOp.AVG, buffer=buffer.number)
             self._algorithms[ring].reduce_shares(call, buffer.shares)
 
     def wait_comm(self, token: None) -> None:
@@ -243,7 +260,7 @@ class SharedMemoryGroup(ProcessGroup):
         with FlatView(array, writable=True) as flat:
             check_reducible(flat.dtype, op)
             with self._user as channel:
-                call = channel.call(Code.ALL_REDUCE, flat.nbytes, flat.dtype, op)
+                call = channel.call(Code.ALL_REDUCE, array, op)
                 self._algorithms[-1].reduce(call, flat)
 
     def reduce(self, array: Array, dst: int, op: int = ReduceOp.SUM) -> None:
@@ -253,18 +270,18 @@ class SharedMemoryGroup(ProcessGroup):
         with FlatView(array, writable=store) as flat:
             check_reducible(flat.dtype, op)
             with self._user as channel:
-                call = channel.call(Code.REDUCE, flat.nbytes, flat.dtype, op, dst)
+                call = channel.call(Code.REDUCE, array, op, dst)
                 self._algorithms[-1].reduce(call, flat, store)
 
     def broadcast(self, array: Array, src: int) -> None:
         self._check_rank("src", src)
         with FlatView(array, writable=self.rank != src) as flat, self._user as channel:
-            call = channel.call(Code.BROADCAST, flat.nbytes, flat.dtype, root=src)
+            call = channel.call(Code.BROADCAST, array, root=src)
             self._algorithms[-1].broadcast(call, flat)
 
     def all_gather(self, array: Array) -> list[Array]:
         with FlatView(array) as flat, self._user as channel:
-            call = channel.call(Code.ALL_GATHER, flat.nbytes, flat.dtype)
+            call = channel.call(Code.ALL_GATHER, array)
             outs = self._empties(array)
             self._algorithms[-1].all_gather(call, flat, [out.reshape(-1) for out in outs])
         return outs
@@ -275,7 +292,7 @@ class SharedMemoryGroup(ProcessGroup):
         with FlatView(out, writable=True) as flat:
             check_reducible(flat.dtype, op)
             with self._user as channel:
-                call = channel.call(Code.REDUCE_SCATTER, flat.nbytes, flat.dtype, op)
+                call = channel.call(Code.REDUCE_SCATTER, out, op)
                 self._algorithms[-1].reduce_scatter(call, sources, flat)
 
     def scatter(self, array: Array, arrays: Sequence[Array] | None, src: int) -> None:
@@ -284,7 +301,7 @@ class SharedMemoryGroup(ProcessGroup):
             raise ValueError(f"scatter: rank {src} is src and must give arrays, got None")
         sources = self._one_a_rank(arrays, array) if self.rank == src and arrays is not None else []
         with FlatView(array, writable=True) as flat, self._user as channel:
-            call = channel.call(Code.SCATTER, flat.nbytes, flat.dtype, root=src)
+            call = channel.call(Code.SCATTER, array, root=src)
             self._algorithms[-1].scatter(call, sources, flat)
 
     def alltoall(self, arrays: Sequence[Array]) -> list[Array]:
@@ -293,21 +310,21 @@ class SharedMemoryGroup(ProcessGroup):
         sources = self._one_a_rank(arrays, arrays[0])
         outs = self._empties(arrays[0])
         with self._user as channel:
-            call = channel.call(Code.ALLTOALL, sources[0].nbytes, sources[0].dtype)
+            call = channel.call(Code.ALLTOALL, arrays[0])
             self._algorithms[-1].alltoall(call, sources, [out.reshape(-1) for out in outs])
         return outs
 
     def send(self, array: Array, dst: int) -> None:
         self._check_peer("dst", dst)
         with FlatView(array) as flat, self._user as channel:
-            call = channel.call_peer(flat.nbytes, flat.dtype, self.rank, dst)
+            call = channel.call_peer(array, self.rank, dst)
             for step, part in enumerate(frames(flat)):
                 channel.send(dst, call.header(Phase.STREAM, step) + part.tobytes(), call)
 
     def recv(self, array: Array, src: int) -> None:
         self._check_peer("src", src)
         with FlatView(array, writable=True) as flat, self._user as channel:
-            call = channel.call_peer(flat.nbytes, flat.dtype, src, self.rank)
+            call = channel.call_peer(array, src, self.rank)
             for step, part in enumerate(frames(flat)):
                 frame = channel.receive(src, call.header(Phase.STREAM, step), call)
                 part[:] = np.frombuffer(frame, np.uint8)

@@ -32,6 +32,10 @@ def ops_differ(group: SharedMemoryGroup) -> None:
     group.all_reduce(np.zeros(10, np.float32), (ReduceOp.MAX, ReduceOp.PROD)[group.rank])
 
 
+def shapes_differ(group: SharedMemoryGroup) -> None:
+    group.all_reduce(np.zeros(((2, 3), (3, 2))[group.rank], np.float32))
+
+
 def roots_differ(group: SharedMemoryGroup) -> None:
     group.broadcast(np.zeros(10, np.float32), group.rank)
 
@@ -56,6 +60,7 @@ MISMATCHES = [
     (one_needs_memory, "all_reduce", ("40 bytes of float32", "400040 bytes of float32")),
     (dtypes_differ, "all_gather", ("40 bytes of float32", "40 bytes of int32")),
     (ops_differ, "all_reduce", ("op MAX", "op PROD")),
+    (shapes_differ, "all_reduce", ("shape [2, 3]", "shape [3, 2]")),
     (roots_differ, "broadcast", ("root 0", "root 1")),
     (collectives_differ, "number", ("broadcast", "barrier")),
     (buckets_differ, "empty", ("400 bytes", "404 bytes")),

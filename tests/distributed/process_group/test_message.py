@@ -54,3 +54,14 @@ def test_longest_failure_text_fits_a_message() -> None:
 
 def test_failure_text_of_a_peers_failure_is_its_own() -> None:
     assert message.failure_text(PeerError("rank 0 heard of it", 1, "the cause")) == "the cause"
+
+
+def test_long_shapes_are_told_apart() -> None:
+    shapes = [(*[1] * 29, 2, 3, 1), (*[1] * 29, 2, 1, 3)]
+    dtype = np.dtype("float32")
+    headers = [
+        message.Call(message.Code.ALL_REDUCE, 1, 0, 24, dtype, shape=shape).header()
+        for shape in shapes
+    ]
+    assert headers[0] != headers[1]
+    assert "shape [1, 1, 1, 1" in message.describe(headers[0], 0)

@@ -88,7 +88,8 @@ def test_sum_of_booleans_is_refused_and_maximum_works(group: SharedMemoryGroup) 
         (lambda g: g.empty(-1, "float32"), ValueError, "numel must not be negative, got -1"),
         (lambda g: g.empty(1, object), TypeError, "plain numbers"),
         (lambda g: g.wait_compute(1), ValueError, r"ring must be in \[0, 1\), got 1"),
-        (lambda g: g.allreduce_mean(np.ones(2), 0, None), TypeError, r"group's empty\(\)"),
+        (lambda g: g.allreduce_mean([1.0], 0, None), TypeError, r"group's empty\(\)"),
+        (lambda g: g.allreduce_mean(np.ones(2, int), 0, None), TypeError, "a float dtype"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_named_and_harmless(
