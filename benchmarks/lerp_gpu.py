@@ -15,6 +15,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ import numpy as np
 
 import minipaddle as paddle
 from minipaddle.device.backend import get_backend
-from minipaddle.ops.op import OPS
+from minipaddle.imperative.gradient import fit_gradient
+from minipaddle.ops.op import OPS, namespace
 
 RESULTS = Path(__file__).parent / "results" / "lerp_gpu.json"
 ROTATED_BYTES = 300_000_000  # several times the cache of a large GPU
@@ -118,6 +120,34 @@ def ours(sets: list[tuple[Any, ...]]) -> dict[str, list[Callable[[], Any]]]:
     return calls
 
 
+def formulas(sets: list[tuple[Any, ...]]) -> list[Callable[[], Any]]:
+    """All three gradients by lerp's formula on this package's kernels: expanded, then summed."""
+    place = paddle.device.get_place("gpu")
+    F, backward = namespace(place), OPS["lerp"].backward
+    assert backward is not None and backward.formula is not None
+    formula = backward.formula
+
+    def gradient(x: Any, y: Any, w: Any, g: Any) -> Any:
+        found = formula(F, x, y, w, x.shape, y.shape, g)
+        return [fit_gradient(F, one, one.shape, a) for one, a in zip(found, (x, y, w), strict=True)]
+
+    return [partial(gradient, *sets[i % len(sets)]) for i in range(max(12, len(sets)))]
+
+
+def by_compiler(sets: list[tuple[Any, ...]]) -> list[Callable[[], Any]]:
+    """The gradients of x and y by torch.compile, each from a graph of its own."""
+    import torch
+
+    lerp = torch.compile(torch.lerp, dynamic=False)
+    calls = []
+    for i in range(max(12, len(sets))):
+        x, y, w, g = (torch.as_tensor(a, device="cuda") for a in sets[i % len(sets)])
+        leaves = [a.detach().requires_grad_() for a in (x, y)]
+        out = lerp(*leaves, w)
+        calls.append(partial(torch.autograd.grad, out, leaves, g, retain_graph=True))
+    return calls
+
+
 def peers(sets: list[tuple[Any, ...]]) -> dict[str, list[Callable[[], Any]]]:
     """The same calls of PyTorch's, on the same memory."""
     import torch
@@ -138,7 +168,7 @@ def peers(sets: list[tuple[Any, ...]]) -> dict[str, list[Callable[[], Any]]]:
     return calls
 
 
-def measure(cupy: Any, clock: Clock, number: int, speed: float) -> dict[str, Any]:
+def measure(cupy: Any, clock: Clock, number: int, speed: float, compiler: bool) -> dict[str, Any]:
     """One case: times, shares of the copy speed, and times of PyTorch's."""
     case = CASES[number]
     sets = buffers(cupy, case)
@@ -146,6 +176,9 @@ def measure(cupy: Any, clock: Clock, number: int, speed: float) -> dict[str, Any
     for kind, calls in ours(sets).items():
         time = clock.microseconds(calls)
         row[kind] = {"us": round(time, 2), "share": round(must_move(case)[kind] / time / speed, 3)}
+    row["with weight"]["formula us"] = round(clock.microseconds(formulas(sets)), 2)
+    if compiler:
+        row["backward"]["torch.compile us"] = round(clock.microseconds(by_compiler(sets)), 2)
     try:
         for kind, calls in peers(sets).items():
             row[kind]["torch us"] = round(clock.microseconds(calls), 2)
@@ -160,6 +193,9 @@ def shown(row: dict[str, Any]) -> str:
     for kind in KINDS:
         found = row[kind]
         text = f"{kind} {found['us']} us, {found['share']} of copy"
+        for name in ("formula us", "torch.compile us"):
+            if name in found:
+                text += f", {name[:-3]} {found[name]} us"
         if "torch us" in found:
             text += f", torch {found['torch us']} us ({found['torch us'] / found['us']:.2f} x)"
         parts.append(text)
@@ -170,6 +206,7 @@ def main() -> None:
     """Measures and prints the cases."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.lerp_gpu", description=__doc__)
     parser.add_argument("--save", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument("--compile", action="store_true", help="torch.compile's backward, too")
     parser.add_argument("--case", type=int, action="append", choices=list(CASES))
     options = parser.parse_args()
     paddle.set_device("gpu")
@@ -181,7 +218,7 @@ def main() -> None:
     print(f"{device}, copy {speed / 1e6:.2f} TB/s")
     rows = []
     for number in options.case or CASES:
-        rows.append(measure(cupy, clock, number, speed))
+        rows.append(measure(cupy, clock, number, speed, options.compile))
         print(shown(rows[-1]), flush=True)
         cupy.get_default_memory_pool().free_all_blocks()
     if options.save:
