@@ -89,6 +89,7 @@ class Fold:
         other: Array | None = None,
         cast: Any = None,
         per_count: bool = False,
+        out: Array | None = None,
     ) -> Array:
         """``x`` folded over ``axis``.
 
@@ -101,6 +102,7 @@ class Fold:
             other: For ``pairs`` the second array, of x's shape and strides.
             cast: Dtype for ``{S}``.
             per_count: ``number`` is added to the number of elements that are folded to one.
+            out: Where to write the result, an array of its shape and dtype without gaps.
         """
         lies_well = aligned(x) and (other is None or aligned(other))
         key = (x.shape, x.strides, x.dtype, lies_well, axis, keepdim, dtype, cast)
@@ -111,12 +113,12 @@ class Fold:
             way = self._ways[key] = self._find(x, *key[3:])
         if way.steps is None:
             there = None if other is None else contiguous(other)
-            return self(contiguous(x), axis, keepdim, dtype, number, there, cast, per_count)
+            return self(contiguous(x), axis, keepdim, dtype, number, there, cast, per_count, out)
         raw = dtype is TOTALS
         size = math.prod(way.shape)
         if raw:
             out = ndarray((max(1, size) * self.total_bytes,), "uint8")
-        else:
+        elif out is None:
             out = ndarray(way.shape, x.dtype if dtype is None else dtype)
         if size:
             given = number + way.folded if per_count else number

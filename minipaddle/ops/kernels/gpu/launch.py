@@ -311,7 +311,7 @@ def _check_target(out: Array, shape: tuple[int, ...]) -> None:
             f"the result would have shape {list(shape)}; what is written in place keeps its own, "
             f"{list(out.shape)}"
         )
-    if any(s == 0 < n - 1 for s, n in zip(out.strides, shape, strict=True)):
+    if out.size and any(s == 0 < n - 1 for s, n in zip(out.strides, shape, strict=True)):
         raise ValueError(
             "what is written in place has elements that share memory, as expand() leaves them; "
             "clone() it first"

@@ -23,7 +23,7 @@ from minipaddle.ops.kernels.gpu.axis_plan import Batch, matrices, one_step
 from minipaddle.ops.kernels.gpu.elementwise import home
 from minipaddle.ops.kernels.gpu.fold import PACK_BYTES
 from minipaddle.ops.kernels.gpu.launch import FOLDER, THREADS, compiled, contiguous, empty
-from minipaddle.ops.kernels.gpu.reduction import sum as sum_of
+from minipaddle.ops.kernels.gpu.reduction import sum_to
 from minipaddle.ops.kernels.gpu.source import type_name
 from minipaddle.ops.op import Array, kernel
 
@@ -93,6 +93,31 @@ def _multiply(x: Array, y: Array, out: Array, ways: tuple[Batch, Batch], add: bo
     operands = (right, kind, b.lead, b.step, left, kind, a.lead, a.step)
     result = (to, kind, n, m * n, math.prod(out.shape[:-2]))
     libs.cublas.gemmStridedBatchedEx(*start, *operands, beta, *result, *end)
+
+
+def _direct(x: Array, y: Array, out: Array, turned: tuple[int, int], add: bool = False) -> bool:
+    """Writes the product of matrices to ``out``, or adds it there, if all lie without gaps.
+
+    Args:
+        x: A matrix of floats.
+        y: One of the same type that fits it.
+        out: Their product's place.
+        turned: Of x and y 1 if it is to be transposed, else 0.
+        add: See ``_product``.
+
+    Returns:
+        Whether it was done.
+    """
+    dtype = out.dtype
+    k, wide = x.shape[1 - turned[0]], y.shape[1]
+    if not (x._c_contiguous and y._c_contiguous and k and out.size and dtype in _DIRECT):
+        return False
+    zero, one = _ADDRESSES[dtype]
+    m, n = out.shape
+    sizes = (_handle(), turned[1], turned[0], n, m, k, one)
+    operands = (y.data.ptr, wide, x.data.ptr, x.shape[1])
+    getattr(libs.cublas, _DIRECT[dtype])(*sizes, *operands, one if add else zero, out.data.ptr, n)
+    return True
 
 
 def _product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Array:
@@ -206,7 +231,8 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     # The bias is there before the product is added to it, and joins before the only rounding.
     if bias is not None and out.size:
         _fill_rows(out, bias)
-    _product(rows, weight, out, bias is not None)
+    if not _direct(rows, weight, out, (0, 0), bias is not None):
+        _product(rows, weight, out, bias is not None)
     return out if x.ndim == 2 else out.reshape((*x.shape[:-1], wide))
 
 
@@ -225,13 +251,18 @@ def linear_grad(
         x_grad = home(into, 0, shape, dtype)
         if x_grad is None:
             x_grad = empty(shape, dtype)
-        _product(flat, weight.T, _rows(x_grad))
+        if not _direct(flat, weight, _rows(x_grad), (0, 1)):
+            _product(flat, weight.T, _rows(x_grad))
     if x is not None:
         rows = _rows(x)
-        weight_grad = home(into, 1, (rows.shape[1], flat.shape[1]), dtype)
-        weight_grad = _product(rows.T, flat, weight_grad)
+        shape = (rows.shape[1], flat.shape[1])
+        weight_grad = home(into, 1, shape, dtype)
+        if weight_grad is None:
+            weight_grad = empty(shape, dtype)
+        if not _direct(rows, flat, weight_grad, (1, 0)):
+            _product(rows.T, flat, weight_grad)
     if wanted[2]:
-        bias_grad = sum_of(flat, (0,))
+        bias_grad = sum_to(flat, (0,), home(into, 2, flat.shape[1:], dtype))
     return x_grad, weight_grad, bias_grad
 
 

@@ -42,6 +42,11 @@ def sum(x: Array, axis: Axis = None, dtype: Any = None, keepdim: bool = False) -
     return _sum(x, axis, keepdim, _added(x, dtype))
 
 
+def sum_to(x: Array, axis: Axis, out: Array | None) -> Array:
+    """The sum in x's own type, written to ``out`` if that is given."""
+    return _sum(x, axis, False, x.dtype, out=out)
+
+
 @kernel("mean", "gpu")
 def mean(x: Array, axis: Axis = None, keepdim: bool = False) -> Array:
     return mean_in(x, axis, keepdim, x.dtype)

@@ -11,11 +11,11 @@ wait for the GPU.
 from __future__ import annotations
 
 import math
+from array import array as doubles
 from collections.abc import Sequence
 from typing import Any
 
 import cupy
-import numpy as np
 
 from minipaddle.device.dtype import compute_dtype
 from minipaddle.ops.kernels.gpu.fold import PACK_BYTES
@@ -164,9 +164,8 @@ def _three(states: Sequence[Array]) -> tuple[Any, ...]:
 
 def _packed(treatment: Treatment, keep: float, numbers: tuple[float, ...]) -> Struct:
     """The numbers as update.cu gets them."""
-    filled = np.zeros(_NUMBERS)
-    filled[: 6 + len(numbers)] = (*treatment, keep, *numbers)
-    return Struct(filled)
+    rest = _NUMBERS - 6 - len(numbers)
+    return Struct(doubles("d", (*treatment, keep, *numbers, *(0.0,) * rest)))
 
 
 def _return(copies: list[Array], originals: list[Array]) -> None:
