@@ -86,6 +86,40 @@ def check_a_failure_before_backward_reaches_a_parameter(group):
     next_step_works(group, model, net)
 
 
+def check_a_failure_in_a_backward_that_only_adds_up(group):
+    net = nn.Linear(1, 1)
+    model = paddle.DataParallel(net, group=group)
+
+    def step():
+        with model.no_sync():
+            y = model(ones_of(group.rank))
+            if group.rank:
+                y.register_hook(lambda _: {}["the-reason"])
+            y.sum().backward()
+        model(ones_of(group.rank)).sum().backward()
+
+    void(group, 1, step, "KeyError")
+    next_step_works(group, model, net)
+
+
+def check_no_memory_when_buckets_are_made_anew(group):
+    net = nn.Linear(1, 1)
+    model = paddle.DataParallel(net, group=group)
+    loss = model(ones_of(group.rank)).sum()
+    model.abort(ValueError("the-reason"))
+    whole = shared_memory._available_bytes
+    shared_memory._available_bytes = (lambda: 1) if group.rank else whole
+    try:
+        for call in (lambda: model(ones_of(group.rank)), loss.backward):
+            with raises((MemoryError, RuntimeError), "cannot reserve"):
+                call()
+    finally:
+        shared_memory._available_bytes = whole
+    for parameter in net.parameters():
+        parameter.clear_grad(False)
+    next_step_works(group, model, net)
+
+
 def check_a_failure_between_forward_and_backward(group):
     net = nn.Linear(1, 1)
     model = paddle.DataParallel(net, group=group)
