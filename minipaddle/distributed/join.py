@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import TracebackType
 from typing import Any
 
@@ -42,8 +43,11 @@ class Join:
         if error is not None:
             self._members.abort(error)
             return
-        while self.announce(False):
-            self._model._renewed().take_part()
+        # As a forward does: first a Reducer that works, then the announcement.
+        while (reducer := self._model._renewed()) and self.announce(False):
+            # If it fails the step is void, which the ranks that still have batches report.
+            with contextlib.suppress(Exception):
+                reducer.take_part()
         self._model._renewed().factor = 1.0
         broadcast_state(self._members, self._layers, self._last)
 

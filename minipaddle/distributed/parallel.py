@@ -132,6 +132,8 @@ class DataParallel(Layer):
             reducer = Reducer(trained, own, limits, self.find_unused_parameters)
         except BaseException:
             own.destroy()
+            if old is not None:
+                old.hook_leaves()  # no backward may pass by unnoticed
             raise
         factor = self._options["gradient_predivide_factor"]
         if factor is not None:

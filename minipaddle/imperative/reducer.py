@@ -97,7 +97,7 @@ class Reducer:
         self.note = Reducer.on_event
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._weak = weakref.ref(self)
-        self._hook_leaves()
+        self._take_leaves()
         _reducers.add(self)
 
     # ---- set-up ----
@@ -114,13 +114,17 @@ class Reducer:
         buffer = self.group.empty(sum(math.prod(node.shape) for node in nodes), nodes[0].dtype)
         return Bucket(index, members, buffer, nodes[0].place, [node.shape for node in nodes])
 
-    def _hook_leaves(self) -> None:
+    def _take_leaves(self) -> None:
         for name, node in zip(self.names, self.nodes, strict=True):
             if owner_of(node) is not None:
                 raise RuntimeError(f"parameter {name} is in another DataParallel already")
         for bucket in self.buckets:
             for position, i in enumerate(bucket.members):
                 self.nodes[i].move_home(bucket.flat, position)
+        self.hook_leaves()
+
+    def hook_leaves(self) -> None:
+        """Has backward tell this Reducer when a parameter's gradient is final."""
         for i, node in enumerate(self.nodes):
             node.reduce_hook = LeafHook(self._weak, i)
 
@@ -136,7 +140,7 @@ class Reducer:
     def prepare_for_backward(self, sync: bool) -> None:
         """Called by each forward: whether the backward of what it computes is averaged."""
         self.armed = sync
-        self.expected = get_ident() if sync else 0
+        self.expected = get_ident()
         self.note = Reducer.on_event
 
     def mark_var_ready(self, index: int) -> None:
@@ -298,16 +302,7 @@ class Reducer:
             node.clear(False)
             node.kernels.copy_(node.home, 0.0)
             self._member_done(i)
-        try:
-            if self.find_unused_parameters:
-                self.group.allreduce_max(np.zeros(len(self.nodes), dtype=np.int8))
-            self.finalize_backward()
-            self.completed += 1
-        except BaseException as raised:
-            self.abort(raised)
-            raise
-        finally:
-            self._reset()
+        self._end_of_backward(None)
 
     def _add_unused(self, unused: list[int]) -> Any:
         """Lets parameters that this backward did not reach take part, with what they hold.

@@ -274,7 +274,7 @@ def check_frozen_on_one_rank_alone(group):
     model = paddle.DataParallel(net, group=group)
     net.a.weight.trainable = group.rank == 0
     if group.rank == 0:
-        with raises(RuntimeError, "rank 1 has frozen or unfrozen parameters", within=2.0):
+        with raises(RuntimeError, "rank 1 has frozen or unfrozen parameters"):
             model(ones_of(group.rank)).sum().backward()
     with raises(RuntimeError, "a.weight", "trained True on rank 0", "trained False on rank 1"):
         model(ones_of(group.rank))
