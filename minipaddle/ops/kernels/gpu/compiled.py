@@ -46,7 +46,8 @@ class _Slots(threading.local):
     """
 
     def __init__(self) -> None:
-        runtime.setDevice(getDevice())  # a new thread has no context, and the driver wants one
+        if threading.current_thread() is not threading.main_thread():
+            runtime.setDevice(getDevice())  # a new thread has no context, and the driver wants one
         words = np.zeros(_MOST, np.int64)
         self.own = (words.ctypes.data + _WORD * np.arange(_MOST)).tolist()
         places = np.array(self.own, np.int64)
