@@ -123,7 +123,8 @@ def snapshot(mark: str) -> dict[str, set[Any]]:
         "processes": marked_processes(mark),
         "descriptors": {(fd, link) for fd, link in links.items() if link != folder},
         "temporary files": set(os.listdir(tempfile.gettempdir())),
-        "/dev/shm": set(os.listdir(shared)) if shared.is_dir() else set(),
+        # multiprocessing's semaphores are other programs': minipaddle makes none.
+        "/dev/shm": {str(p) for p in shared.glob("*") if not p.name.startswith("sem.mp-")},
     }
 
 
