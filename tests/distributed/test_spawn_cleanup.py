@@ -3,12 +3,15 @@
 import contextlib
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -115,8 +118,8 @@ class Program:
 
     def __init__(self, folder, body):
         self.folder = folder
-        self.temporary = folder / "tmp"
-        self.temporary.mkdir()
+        # Not below ``folder``: the address of a socket has at most 107 characters.
+        self.temporary = Path(tempfile.mkdtemp(prefix="mp-"))
         path = folder / "program.py"
         path.write_text(PROGRAM.format(body=textwrap.indent(textwrap.dedent(body), "    ").strip()))
         environ = {
@@ -140,6 +143,7 @@ class Program:
         for pid in session_members(self.process.pid):
             os.kill(pid, signal.SIGKILL)
         self.process.communicate(timeout=30)
+        shutil.rmtree(self.temporary)
 
     def signal_when_ready(self, number):
         assert until(lambda: ready(self.folder)), self.process.poll()
