@@ -7,7 +7,7 @@ from typing import Any
 RESULTS = Path(__file__).resolve().parent / "results"
 NAMES = (
     "linear_net", "mlp", "mlp_dp", "op_overhead", "large", "import_time", "lerp", "allreduce", "dp",
-    "paddle_parity",
+    "reducer", "paddle_parity",
 )  # fmt: skip
 
 

@@ -16,14 +16,15 @@ sys.modules["paddle"] = minipaddle  # Paddle's programs run with only the import
 
 from benchmarks.workloads.paddle_ import (  # noqa: E402
     all_reduce,
+    build_mlp,
     build_net,
     dp,
     lerp,
     lerp_broadcast,
     linear_net_losses,
-    mlp,
     mlp_dp,
     mlp_losses,
+    mlp_step,
     spawn,
     start,
     training,
@@ -64,6 +65,14 @@ def linear_net(reducer: bool = False) -> Run:
     if reducer:
         net = minipaddle.DataParallel(net, group=dist.get_group())
     return loop(training(net, 0))
+
+
+def mlp(size: str, batch: int, reducer: bool = False) -> Run:
+    """The step of an MLP; ``reducer`` as for ``linear_net``."""
+    net = build_mlp(size)
+    if reducer:
+        net = minipaddle.DataParallel(net, group=dist.get_group())
+    return loop(mlp_step(net, size, batch, 0))
 
 
 def resident_all_reduce(megabytes: int) -> Run:

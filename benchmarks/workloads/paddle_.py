@@ -113,8 +113,10 @@ def mlp(size: str, batch: int) -> Run:
     return loop(mlp_step(build_mlp(size), size, batch, 0))
 
 
-def mlp_dp(size: str, batch: int) -> Run:
-    net = paddle.DataParallel(build_mlp(size))
+def mlp_dp(size: str, batch: int, megabytes: int = 0) -> Run:
+    """The step on several processes; buckets may have a size that is not the default's."""
+    sizes = {"comm_buffer_size": megabytes, "last_comm_buffer_size": megabytes} if megabytes else {}
+    net = paddle.DataParallel(build_mlp(size), **sizes)
     return loop(mlp_step(net, size, batch, dist.get_rank()))
 
 

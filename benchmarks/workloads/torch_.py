@@ -112,8 +112,15 @@ def mlp_training(net: nn.Module, data: tuple[str, int, int], fused: bool = False
     return loop(step)
 
 
-def mlp(size: str, batch: int, fused: bool = False) -> Run:
-    return mlp_training(build_mlp(size), (size, 0, batch), fused)
+def mlp(size: str, batch: int, fused: bool = False, reducer: bool = False) -> Run:
+    """The step of an MLP; with ``reducer`` through DistributedDataParallel on a group of one."""
+    net = build_mlp(size)
+    if reducer:
+        if not dist.is_initialized():
+            store = dist.HashStore()
+            dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+        net = nn.parallel.DistributedDataParallel(net)
+    return mlp_training(net, (size, 0, batch), fused)
 
 
 def mlp_dp(size: str, batch: int) -> Run:
