@@ -60,6 +60,27 @@ def op_lines(report: dict[str, Any]) -> list[str]:
     return lines
 
 
+def kept() -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was kept of lerp, and of the rest."""
+    lerp, steps = (json.loads(m.RESULTS.read_text("utf-8")) for m in (lerp_gpu, gpu))
+    return lerp, steps
+
+
+def lines() -> list[str]:
+    """All tables, each after the device and the day."""
+    lerp, steps = kept()
+    found = []
+    for report, tables in (
+        (steps, (step_lines, op_lines)),
+        (lerp, (lerp_lines,)),
+    ):
+        head = f"{report['device']}, {report['date'][:10]}, copy {report['copy TB/s']:.2f} TB/s"
+        found += [head, ""]
+        for table in tables:
+            found += [*table(report), ""]
+    return found[:-1]
+
+
 def draw(report: dict[str, Any], path: Path) -> None:
     """Bars of the time of lerp's backward, the four classes side by side."""
     import matplotlib
@@ -77,7 +98,8 @@ def draw(report: dict[str, Any], path: Path) -> None:
     axes.set_xticks(range(len(shown)), [name for name, _ in shown])
     axes.set_ylabel("microseconds")
     axes.set_title(f"Gradients of lerp for x, y and weight, 64 Mi elements ({report['device']})")
-    axes.legend()
+    axes.set_ylim(0, 1.2 * axes.get_ylim()[1])
+    axes.legend(ncols=3, loc="upper left")
     figure.tight_layout()
     figure.savefig(path, dpi=100)
 
@@ -87,13 +109,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_report", description=__doc__)
     parser.add_argument("--draw", action="store_true", help="write docs/lerp_gpu.png")
     options = parser.parse_args()
-    lerp, steps = (json.loads(m.RESULTS.read_text("utf-8")) for m in (lerp_gpu, gpu))
-    for report in (lerp, steps):
-        print(f"{report['device']}, {report['date'][:10]}, copy {report['copy TB/s']:.2f} TB/s\n")
-        parts = [lerp_lines(lerp)] if report is lerp else [step_lines(steps), op_lines(steps)]
-        print("\n\n".join("\n".join(part) for part in parts), end="\n\n")
+    print("\n".join(lines()))
     if options.draw:
-        draw(lerp, DOCS / "lerp_gpu.png")
+        draw(kept()[0], DOCS / "lerp_gpu.png")
 
 
 if __name__ == "__main__":
