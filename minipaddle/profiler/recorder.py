@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -33,13 +34,18 @@ class Span(NamedTuple):
 
 
 class Recorder:
-    """Collects spans from ``start`` to ``stop``; one at a time in a process."""
+    """Collects spans from ``start`` to ``stop``; one at a time in a process.
+
+    Attributes:
+        models: For each data-parallel model, by its number, what a planner needs to know of it.
+    """
 
     active: Recorder | None = None
 
     def __init__(self) -> None:
         self._ops: list[tuple[str, int, int]] = []
         self._others: list[Span] = []
+        self.models: dict[int, dict[str, Any]] = {}
         self._ready: dict[tuple[int, int], tuple[int, str]] = {}
         self._on_op = _op_watcher(self._ops.append)
 
@@ -78,8 +84,10 @@ class Recorder:
         self, reducer: Reducer, kind: str, bucket: Bucket | None, start: int, end: int
     ) -> None:
         if bucket is None:
-            model = {"model": reducer.number}
-            self._others.append(Span("compute", "wait", "wait for buckets", start, end, model))
+            details = {"model": reducer.number, "parameters ready": list(reducer.ready)}
+            self._others.append(Span("compute", "wait", "wait for buckets", start, end, details))
+            if reducer.number not in self.models:
+                self.models[reducer.number] = _description(reducer)
         elif kind == "ready":  # of which ``end`` is the number of the parameter that came last
             self._ready[reducer.number, bucket.index] = start, reducer.names[end]
         else:
@@ -90,6 +98,7 @@ class Recorder:
                 "ready": ready,
                 "last parameter": last,
                 "bytes": int(bucket.flat.array.nbytes),
+                "dtype": bucket.flat.array.dtype.name,
             }
             name = f"bucket {bucket.index}"
             self._others.append(Span("comm", "bucket", name, start, end, details))
@@ -103,6 +112,18 @@ class Recorder:
                 return
             self.add("data", "next batch", start, time.perf_counter_ns())
             yield batch
+
+
+def _description(reducer: Reducer) -> dict[str, Any]:
+    return {
+        "model": reducer.number,
+        "ranks": reducer.group.world_size,
+        "rings": reducer.group.nrings,
+        "limits": list(reducer.limits),
+        "parameters": reducer.names,
+        "bytes": [math.prod(node.shape) * node.dtype.itemsize for node in reducer.nodes],
+        "dtypes": [node.dtype.name for node in reducer.nodes],
+    }
 
 
 def _op_watcher(note: Callable[[tuple[str, int, int]], None]) -> Callable[..., Any]:
