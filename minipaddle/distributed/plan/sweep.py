@@ -1,0 +1,204 @@
+"""Sweep: how long an allreduce takes, by size, alone and while the processes compute."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from minipaddle.device.backend import current_place
+from minipaddle.device.parallel_env import trainer_count, trainer_rank
+from minipaddle.distributed.group import init_parallel_env, members_of
+from minipaddle.distributed.process_group.base import ProcessGroup
+from minipaddle.distributed.spawn import spawn
+from minipaddle.ops.op import namespace
+
+SIZES = tuple(4096 << shift for shift in range(0, 15, 2))  # 4 KB to 64 MB
+# Buckets of one size are used in turn, so that large ones come from memory, as in training.
+_BUFFERS, _BUFFER_BYTES = 16, 96 << 20
+_SLICES, _SLICE_SECONDS = 7, 0.06
+
+
+@dataclass(frozen=True)
+class Row:
+    """The allreduce of one size.
+
+    Attributes:
+        bytes: Its size.
+        seconds: How long it takes.
+        busy_seconds: How long it takes while the same processes compute.
+        slowdown: How many times as long computing takes meanwhile.
+    """
+
+    bytes: int
+    seconds: float
+    busy_seconds: float
+    slowdown: float
+
+    @property
+    def stretch(self) -> float:
+        """How many times as long it takes while the processes compute."""
+        return self.busy_seconds / self.seconds
+
+
+class Sweep:
+    """What was measured between some processes.
+
+    Args:
+        nprocs: How many there were.
+        rows: By size; at least two.
+
+    Raises:
+        ValueError: These cannot be measurements.
+    """
+
+    def __init__(self, nprocs: int, rows: Sequence[Row]) -> None:
+        if nprocs < 2 or len(rows) < 2:
+            raise ValueError(
+                f"a sweep needs at least 2 processes and 2 sizes; got {nprocs} and {len(rows)}"
+            )
+        self.nprocs = nprocs
+        self.rows = sorted(rows, key=lambda row: row.bytes)
+        for row in self.rows:
+            if not (row.bytes > 0 and 0 < row.seconds <= row.busy_seconds and row.slowdown >= 1):
+                raise ValueError(
+                    "a row of a sweep needs bytes > 0, 0 < seconds <= busy_seconds and "
+                    f"slowdown >= 1; got {row}"
+                )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Sweep:
+        """Reads a file that ``save`` has written.
+
+        ``busy_seconds`` and ``slowdown`` may be missing, for a network that needs no processor.
+
+        Raises:
+            ValueError: It is none.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            rows = [
+                Row(**{"busy_seconds": r["seconds"], "slowdown": 1.0, **r})
+                for r in content["allreduce"]
+            ]
+            return cls(content["nprocs"], rows)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{path} is no sweep ({type(error).__name__}: {error}); make one with "
+                "python -m minipaddle.distributed.plan --measure FILE --nprocs N"
+            ) from None
+
+    def save(self, path: str | Path) -> None:
+        """Writes a JSON file."""
+        content = {"nprocs": self.nprocs, "allreduce": [asdict(row) for row in self.rows]}
+        Path(path).write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+
+def measure(nprocs: int = 2, sizes: Sequence[int] = SIZES) -> Sweep | None:
+    """Times allreduces of resident buckets, as training uses them.
+
+    In a process of a job that was started already, that job is measured and ``nprocs`` ignored.
+
+    Args:
+        nprocs: How many processes are started for it.
+        sizes: Bytes of the buckets.
+
+    Returns:
+        The sweep; None on other ranks than 0 of a job.
+
+    Example:
+        >>> from minipaddle.distributed.plan.sweep import measure
+        >>> sweep = measure(2, sizes=(4096, 65536))
+        >>> [row.bytes for row in sweep.rows]
+        [4096, 65536]
+    """
+    if trainer_count() > 1:
+        sweep = _measure_here(sizes)
+        return sweep if trainer_rank() == 0 else None
+    if nprocs < 2:
+        raise ValueError(f"nprocs must be at least 2; got {nprocs}")
+    sweep: Sweep = spawn(_measure_here, (tuple(sizes),), nprocs=nprocs).return_queues[0].get()
+    return sweep
+
+
+def _measure_here(sizes: Sequence[int]) -> Sweep:
+    world = members_of(init_parallel_env())
+    assert world is not None
+    group = world.new_group(range(world.world_size), 1)
+    assert group is not None
+    compute = _computation()
+    alone = statistics.median(_computing(group, compute) for _ in range(_SLICES))
+    rows = [_row(group, size, compute, alone) for size in sizes]
+    group.destroy()
+    return Sweep(world.world_size, rows)
+
+
+def _row(group: ProcessGroup, nbytes: int, compute: Callable[[], Any], alone: float) -> Row:
+    count = max(1, min(_BUFFERS, _BUFFER_BYTES // nbytes))
+    buffers = [group.empty(max(1, nbytes // 4), np.float32) for _ in range(count)]
+    _reducing(group, buffers, count)
+    pilot = _reducing(group, buffers, 2)
+    calls = group.broadcast_object(max(2, int(_SLICE_SECONDS / pilot)), 0)
+    seconds = statistics.median(_reducing(group, buffers, calls) for _ in range(_SLICES))
+    busy = [_both(group, buffers, calls, compute) for _ in range(_SLICES)]
+    busy_seconds = statistics.median(reducing for reducing, _ in busy)
+    slowdown = statistics.median(computing for _, computing in busy) / alone
+    return Row(nbytes, seconds, max(seconds, busy_seconds), max(1.0, slowdown))
+
+
+def _reducing(group: ProcessGroup, buffers: Sequence[Any], calls: int) -> float:
+    """Seconds of an allreduce, of ``calls`` one after another."""
+    place = current_place()
+    place.backend.set_device(place.index)
+    group.barrier()
+    begin = time.perf_counter()
+    for buffer, _ in zip(itertools.cycle(buffers), range(calls), strict=False):
+        group.wait_comm(group.allreduce_mean(buffer, 0, group.wait_compute(0)))
+    place.backend.synchronize(place.index)
+    return (time.perf_counter() - begin) / calls
+
+
+def _computing(group: ProcessGroup, compute: Callable[[], Any]) -> float:
+    """Seconds of one computation, while all ranks compute."""
+    group.barrier()
+    begin = now = time.perf_counter()
+    calls = 0
+    while now < begin + _SLICE_SECONDS:
+        compute()
+        calls, now = calls + 1, time.perf_counter()
+    return (now - begin) / calls
+
+
+def _both(
+    group: ProcessGroup, buffers: Sequence[Any], calls: int, compute: Callable[[], Any]
+) -> tuple[float, float]:
+    """Seconds of an allreduce and of a computation, at the same time in two threads."""
+    with ThreadPoolExecutor(1) as pool:
+        reducing = pool.submit(_reducing, group, buffers, calls)
+        begin, computed = time.perf_counter(), 0
+        while not reducing.done():
+            compute()
+            computed += 1
+        took = time.perf_counter() - begin
+        return reducing.result(), took / max(1, computed)
+
+
+def _computation() -> Callable[[], Any]:
+    """A product as in a layer's backward, of about a millisecond."""
+    place = current_place()
+    F = namespace(place)
+    x, weight = F.full((32, 1024), 0.5, np.float32), F.full((1024, 1024), 0.5, np.float32)
+
+    def compute() -> None:
+        F.matmul(x, weight)
+        place.backend.synchronize(place.index)
+
+    return compute
