@@ -2,11 +2,11 @@
 
     python -m benchmarks.plan [CASE ...] [--save]
 
-A case is a communication-bound model, three sizes of buckets, and a link: the process group's own, or
-one that is held up to be as slow as a network. The link is swept; then two processes train the model
-with each size in turn, with communication and, under ``no_sync``, without. What communication adds is
-the difference of their medians. It is predicted from one trace of each size; the table has the
-prediction from each trace for each size.
+A case is a communication-bound model, three sizes of buckets, and a link: the process group's own,
+or one that is held up to be as slow as a network. The link is swept; then two processes train the
+model with each size in turn, with communication and, under ``no_sync``, without. What communication
+adds is the difference of their medians. The table has what is predicted from the trace of each
+size for all three.
 """
 
 import argparse

@@ -60,6 +60,8 @@ class Reducer(LaunchOrder):
     """
 
     on_event: ClassVar[Callable[..., None] | None] = None
+    group: CommGroup
+    buckets: list[Bucket]
 
     def __init__(
         self,

@@ -63,7 +63,7 @@ def _predict(
     lengths, waits = [], []
     for step in steps:
         times = [Replay(plan, each, model.rings).run(b) for b in step.backwards if each]
-        waits.append(sum(t.waited for t in times))
+        waits.append(sum((t.waited for t in times), 0.0))
         lengths.append(step.rest + sum(t.length for t in times) if each else step.computing)
     computing = statistics.median(step.computing for step in steps)
     length = statistics.median(lengths)

@@ -114,15 +114,12 @@ def measure(nprocs: int = 2, sizes: Sequence[int] = SIZES) -> Sweep | None:
     Returns:
         The sweep; None on other ranks than 0 of a job.
 
-    Example:
-        >>> from minipaddle.distributed.plan.sweep import measure
-        >>> sweep = measure(2, sizes=(4096, 65536))
-        >>> [row.bytes for row in sweep.rows]
-        [4096, 65536]
+    Raises:
+        ValueError: There are fewer than two.
     """
     if trainer_count() > 1:
-        sweep = _measure_here(sizes)
-        return sweep if trainer_rank() == 0 else None
+        measured = _measure_here(sizes)
+        return measured if trainer_rank() == 0 else None
     if nprocs < 2:
         raise ValueError(f"nprocs must be at least 2; got {nprocs}")
     sweep: Sweep = spawn(_measure_here, (tuple(sizes),), nprocs=nprocs).return_queues[0].get()

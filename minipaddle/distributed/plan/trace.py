@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ class Model:
     """The data-parallel model of a trace.
 
     Attributes:
-        number: Of the model, in its process.
+        model: Its number in its process.
         ranks: Number of processes.
         rings: How many buckets could be under way at once.
         limits: Bytes at which the first declared and each other bucket was closed.
@@ -63,7 +63,7 @@ class Model:
         dtypes: Of each parameter.
     """
 
-    number: int
+    model: int
     ranks: int
     rings: int
     limits: Sequence[int]
@@ -95,7 +95,13 @@ class Trace:
         try:
             events = json.loads(Path(path).read_text(encoding="utf-8"))["traceEvents"]
             self._read(events, number)
-        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+        except (
+            UnicodeDecodeError,
+            json.JSONDecodeError,
+            KeyError,
+            TypeError,
+            AttributeError,
+        ) as error:
             raise ValueError(
                 f"{path} is no trace of minipaddle ({type(error).__name__}: {error}); {HOW}"
             ) from None
@@ -110,11 +116,14 @@ class Trace:
         self._waits = [
             (_begin(e), _end(e), [t * _MICRO for t in e["args"]["parameters ready"]])
             for e in spans["wait"]
-            if e["args"]["model"] == self.model.number
+            if e["args"]["model"] == self.model.model
         ]
         self._allreduces = [
             Allreduce(_begin(e), _end(e), e["args"]["bytes"]) for e in spans["bucket"]
         ]
+        count = len(self.model.bytes)
+        if any(len(ready) != count for *_, ready in self._waits):
+            raise ValueError(f"{self.path} does not tell when each of {count} parameters was ready")
         if not self.whole():
             raise ValueError(
                 f"{self.path} holds no whole step of a data-parallel model: call profiler.step() "
@@ -131,9 +140,7 @@ class Trace:
             told = ", ".join(f"{n} ({size} bytes)" for n, size in sizes.items())
             raise ValueError(f"{self.path} holds the models {told}: choose one with --model")
         chosen = next(m for m in models if m["model"] == number)
-        return Model(
-            number, *(chosen[key] for key in ("ranks", "rings", "limits", "bytes", "dtypes"))
-        )
+        return Model(*(chosen[field.name] for field in fields(Model)))
 
     def whole(self) -> list[tuple[float, float]]:
         """Begin and end of the steps in which gradients were averaged."""
