@@ -46,6 +46,7 @@ class Recorder:
         self._ops: list[tuple[str, int, int]] = []
         self._others: list[Span] = []
         self.models: dict[int, dict[str, Any]] = {}
+        self._buckets: dict[tuple[int, int], dict[str, Any]] = {}  # what each time is the same
         self._ready: dict[tuple[int, int], tuple[int, str]] = {}
         self._on_op = _op_watcher(self._ops.append)
 
@@ -91,15 +92,16 @@ class Recorder:
         elif kind == "ready":  # of which ``end`` is the number of the parameter that came last
             self._ready[reducer.number, bucket.index] = start, reducer.names[end]
         else:
-            ready, last = self._ready.get((reducer.number, bucket.index), (start, ""))
-            details = {
-                "model": reducer.number,
-                "bucket": bucket.index,
-                "ready": ready,
-                "last parameter": last,
-                "bytes": int(bucket.flat.array.nbytes),
-                "dtype": bucket.flat.array.dtype.name,
-            }
+            which = reducer.number, bucket.index
+            if which not in self._buckets:
+                self._buckets[which] = {
+                    "model": reducer.number,
+                    "bucket": bucket.index,
+                    "bytes": int(bucket.flat.array.nbytes),
+                    "dtype": bucket.flat.array.dtype.name,
+                }
+            ready, last = self._ready.get(which, (start, ""))
+            details = {**self._buckets[which], "ready": ready, "last parameter": last}
             name = f"bucket {bucket.index}"
             self._others.append(Span("comm", "bucket", name, start, end, details))
 
