@@ -3,10 +3,10 @@
     python -m benchmarks.plan [CASE ...] [--save]
 
 A case is a communication-bound model, three sizes of buckets, and a link: the process group's own,
-or one that is held up to be as slow as a network. The link is swept; then two processes train the
-model with each size in turn, with communication and, under ``no_sync``, without. What communication
-adds is the difference of their medians. The table has what is predicted from the trace of each
-size for all three.
+or one that is held up to be as slow as a network. Two processes sweep the link and train the model
+with each size, recorded, unrecorded, and under ``no_sync``, all in turn. What communication adds is
+the difference of the medians of a step, unrecorded, and of one under ``no_sync``. The table has what
+is predicted from the sweep and the trace of each size for all three.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from benchmarks.runner import RESULTS
 from minipaddle import nn
 from minipaddle.distributed.plan.cost import CostModel
 from minipaddle.distributed.plan.prediction import Prediction, predict
-from minipaddle.distributed.plan.sweep import Sweep, measure
+from minipaddle.distributed.plan.sweep import SIZES, Sweep, Sweeping
 from minipaddle.distributed.plan.trace import Trace
 from minipaddle.distributed.process_group import SharedMemoryGroup
 
 dist = paddle.distributed
-ROUNDS, BLOCK, TRACED = 6, 6, 15
+ROUNDS, BLOCK = 10, 5
 
 
 class Case(NamedTuple):
@@ -76,13 +76,6 @@ def hold_up(latency: float, rate: float) -> None:
     SharedMemoryGroup.allreduce_mean = slow  # type: ignore[method-assign]
 
 
-def sweep(name: str) -> Sweep | None:
-    link = CASES[name].link
-    if link is not None:
-        hold_up(*link)
-    return measure()
-
-
 class Training:
     """One rank's model with buckets of one size, and how long its steps took."""
 
@@ -91,6 +84,7 @@ class Training:
         self.model = paddle.DataParallel(
             net, comm_buffer_size=megabytes, last_comm_buffer_size=min(megabytes, 1.0)
         )
+        self.profiler = paddle.profiler.Profiler()
         self.together: list[float] = []
         self.alone: list[float] = []
 
@@ -110,31 +104,35 @@ class Training:
                         self.step()
                 times.append(time.perf_counter() - begin)
 
-    def trace(self, path: Path) -> None:
-        for _ in range(3):
-            self.step()
+    def trace(self) -> None:
         dist.barrier()
-        with paddle.profiler.Profiler() as profiler:
-            for _ in range(TRACED):
-                self.step()
-                profiler.step()
-        if dist.get_rank() == 0:
-            profiler.export(path)
+        self.profiler.start()
+        for _ in range(BLOCK):
+            self.step()
+            self.profiler.step()
+        self.profiler.stop()
 
 
-def train(name: str, folder: str) -> list[tuple[float, float]]:
-    """Median seconds of a step with communication and without, for each size."""
+def train(name: str, folder: str) -> tuple[Sweep, list[tuple[float, float]]]:
+    """The sweep, and median seconds of a step with communication and without, for each size."""
     case = CASES[name]
     if case.link is not None:
         hold_up(*case.link)
     dist.init_parallel_env()
+    group = dist.new_group().process_group
+    sweeping = Sweeping(group, SIZES)
     trainings = [Training(case, megabytes) for megabytes in case.megabytes]
-    for training, megabytes in zip(trainings, case.megabytes, strict=True):
-        training.trace(Path(folder, f"{megabytes:g}.json"))
     for _ in range(ROUNDS):
+        sweeping.round()
         for training in trainings:
+            training.step()
+            training.trace()
             training.block()
-    return [(statistics.median(t.together), statistics.median(t.alone)) for t in trainings]
+    if dist.get_rank() == 0:
+        for training, megabytes in zip(trainings, case.megabytes, strict=True):
+            training.profiler.export(Path(folder, f"{megabytes:g}.json"))
+    medians = [(statistics.median(t.together), statistics.median(t.alone)) for t in trainings]
+    return sweeping.result(), medians
 
 
 def predictions(name: str, swept: Sweep, folder: str) -> list[list[Prediction]]:
@@ -146,8 +144,7 @@ def predictions(name: str, swept: Sweep, folder: str) -> list[list[Prediction]]:
 
 def run(name: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="minipaddle-plan-") as folder:
-        swept = dist.spawn(sweep, (name,), nprocs=2).return_queues[0].get()
-        measured = dist.spawn(train, (name, folder), nprocs=2).return_queues[0].get()
+        swept, measured = dist.spawn(train, (name, folder), nprocs=2).return_queues[0].get()
         predicted = predictions(name, swept, folder)
     rows = []
     for i, megabytes in enumerate(CASES[name].megabytes):

@@ -85,7 +85,7 @@ class Recorder:
         self, reducer: Reducer, kind: str, bucket: Bucket | None, start: int, end: int
     ) -> None:
         if bucket is None:
-            details = {"model": reducer.number, "parameters ready": list(reducer.ready)}
+            details = {"model": reducer.number, "parameters ready": reducer.ready}
             self._others.append(Span("compute", "wait", "wait for buckets", start, end, details))
             if reducer.number not in self.models:
                 self.models[reducer.number] = _description(reducer)

@@ -23,8 +23,8 @@ from minipaddle.ops.op import namespace
 
 SIZES = tuple(4096 << shift for shift in range(0, 15, 2))  # 4 KB to 64 MB
 # Buckets of one size are used in turn, so that large ones come from memory, as in training.
-_BUFFERS, _BUFFER_BYTES = 16, 96 << 20
-_SLICES, _SLICE_SECONDS = 7, 0.06
+_BUFFERS, _BUFFER_BYTES = 16, 64 << 20
+_ROUNDS, _SLICE_SECONDS = 7, 0.06
 
 
 @dataclass(frozen=True)
@@ -131,24 +131,53 @@ def _measure_here(sizes: Sequence[int]) -> Sweep:
     assert world is not None
     group = world.new_group(range(world.world_size), 1)
     assert group is not None
-    compute = _computation()
-    alone = statistics.median(_computing(group, compute) for _ in range(_SLICES))
-    rows = [_row(group, size, compute, alone) for size in sizes]
+    sweeping = Sweeping(group, sizes)
+    for _ in range(_ROUNDS):
+        sweeping.round()
     group.destroy()
-    return Sweep(world.world_size, rows)
+    return sweeping.result()
 
 
-def _row(group: ProcessGroup, nbytes: int, compute: Callable[[], Any], alone: float) -> Row:
-    count = max(1, min(_BUFFERS, _BUFFER_BYTES // nbytes))
-    buffers = [group.empty(max(1, nbytes // 4), np.float32) for _ in range(count)]
-    _reducing(group, buffers, count)
-    pilot = _reducing(group, buffers, 2)
-    calls = group.broadcast_object(max(2, int(_SLICE_SECONDS / pilot)), 0)
-    seconds = statistics.median(_reducing(group, buffers, calls) for _ in range(_SLICES))
-    busy = [_both(group, buffers, calls, compute) for _ in range(_SLICES)]
-    busy_seconds = statistics.median(reducing for reducing, _ in busy)
-    slowdown = statistics.median(computing for _, computing in busy) / alone
-    return Row(nbytes, seconds, max(seconds, busy_seconds), max(1.0, slowdown))
+class Sweeping:
+    """A sweep in the making: each round times every size, so that a disturbance meets all alike.
+
+    Every rank makes one and goes through as many rounds.
+
+    Args:
+        group: The processes.
+        sizes: Bytes of the buckets.
+    """
+
+    def __init__(self, group: ProcessGroup, sizes: Sequence[int]) -> None:
+        self._group = group
+        self._sizes = sizes
+        self._compute = _computation()
+        self._buckets = [self._make(nbytes) for nbytes in sizes]
+        pilots = [_reducing(group, buckets, 1 + len(buckets)) for buckets in self._buckets]
+        calls = [max(2, int(_SLICE_SECONDS / pilot)) for pilot in pilots]
+        self._calls: list[int] = group.broadcast_object(calls, 0)
+        self._computing: list[float] = []
+        self._times: list[list[tuple[float, float, float]]] = [[] for _ in sizes]
+
+    def _make(self, nbytes: int) -> list[Any]:
+        count = max(1, min(_BUFFERS, _BUFFER_BYTES // nbytes))
+        return [self._group.empty(max(1, nbytes // 4), np.float32) for _ in range(count)]
+
+    def round(self) -> None:
+        """Times each size once alone and once beside a computation."""
+        self._computing.append(_computing(self._group, self._compute))
+        for buckets, calls, times in zip(self._buckets, self._calls, self._times, strict=True):
+            alone = _reducing(self._group, buckets, calls)
+            times.append((alone, *_both(self._group, buckets, calls, self._compute)))
+
+    def result(self) -> Sweep:
+        """Medians over the rounds."""
+        alone = statistics.median(self._computing)
+        rows = []
+        for nbytes, times in zip(self._sizes, self._times, strict=True):
+            seconds, busy, computing = map(statistics.median, zip(*times, strict=True))
+            rows.append(Row(nbytes, seconds, max(seconds, busy), max(1.0, computing / alone)))
+        return Sweep(self._group.world_size, rows)
 
 
 def _reducing(group: ProcessGroup, buffers: Sequence[Any], calls: int) -> float:
