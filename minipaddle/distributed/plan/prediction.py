@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from minipaddle.distributed.plan.cost import CostModel
 from minipaddle.distributed.plan.replay import Replay
-from minipaddle.distributed.plan.trace import Step, Trace
+from minipaddle.distributed.plan.trace import Model, Step, Trace
 from minipaddle.imperative.bucket import plan_buckets
 
 _MEGABYTE = 1024 * 1024
 
 
 class Prediction(NamedTuple):
-    """Medians over the recorded steps.
+    """Typical times of the recorded steps.
 
     Attributes:
         ranks: Number of processes.
@@ -37,14 +37,26 @@ class Prediction(NamedTuple):
 
 
 def predict(
-    trace: Trace, costs: CostModel, ranks: Sequence[int], megabytes: Sequence[float]
+    trace: Trace,
+    costs: CostModel,
+    ranks: Sequence[int],
+    megabytes: Sequence[float],
+    typical: Callable[[Iterable[float]], float] = statistics.median,
 ) -> list[list[Prediction]]:
     """For each number of ranks one prediction for each size of buckets.
 
-    ``last_comm_buffer_size`` stays as it was in the trace.
+    Args:
+        trace: The recorded steps; ``last_comm_buffer_size`` stays as it was there.
+        costs: What allreduces cost.
+        ranks: Numbers of processes.
+        megabytes: Sizes of buckets, as ``comm_buffer_size``.
+        typical: What stands for the times of all steps.
     """
     steps = trace.steps(costs)
-    return [[_predict(trace, steps, costs, p, size) for size in megabytes] for p in ranks]
+    return [
+        [_predict(trace.model, steps, costs, (p, size), typical) for size in megabytes]
+        for p in ranks
+    ]
 
 
 def best(predictions: Sequence[Prediction]) -> Prediction:
@@ -53,9 +65,13 @@ def best(predictions: Sequence[Prediction]) -> Prediction:
 
 
 def _predict(
-    trace: Trace, steps: Sequence[Step], costs: CostModel, ranks: int, megabytes: float
+    model: Model,
+    steps: Sequence[Step],
+    costs: CostModel,
+    case: tuple[int, float],
+    typical: Callable[[Iterable[float]], float],
 ) -> Prediction:
-    model = trace.model
+    ranks, megabytes = case
     limits = [model.limits[0], int(megabytes * _MEGABYTE)]
     plan = plan_buckets(model.bytes, model.dtypes, limits)
     sizes = [sum(model.bytes[i] for i in members) for members in plan]
@@ -65,9 +81,9 @@ def _predict(
         times = [Replay(plan, each, model.rings).run(b) for b in step.backwards if each]
         waits.append(sum((t.waited for t in times), 0.0))
         lengths.append(step.rest + sum(t.length for t in times) if each else step.computing)
-    computing = statistics.median(step.computing for step in steps)
-    length = statistics.median(lengths)
+    computing = typical(step.computing for step in steps)
+    length = typical(lengths)
     exposed = max(0.0, length - computing)
-    waited = statistics.median(waits)
+    waited = typical(waits)
     efficiency = computing / length
     return Prediction(ranks, megabytes, len(plan), length, exposed, waited, efficiency)

@@ -6,7 +6,7 @@ import itertools
 import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,9 +21,9 @@ from minipaddle.distributed.process_group.base import ProcessGroup
 from minipaddle.distributed.spawn import spawn
 from minipaddle.ops.op import namespace
 
-SIZES = tuple(4096 << shift for shift in range(0, 15, 2))  # 4 KB to 64 MB
+SIZES = (*(4096 << shift for shift in range(0, 13, 2)), 32 << 20)  # 4 KB to 32 MB
 # Buckets of one size are used in turn, so that large ones come from memory, as in training.
-_BUFFERS, _BUFFER_BYTES = 16, 64 << 20
+_BUFFERS, _BUFFER_BYTES = 16, 96 << 20
 _ROUNDS, _SLICE_SECONDS = 7, 0.06
 
 
@@ -170,12 +170,12 @@ class Sweeping:
             alone = _reducing(self._group, buckets, calls)
             times.append((alone, *_both(self._group, buckets, calls, self._compute)))
 
-    def result(self) -> Sweep:
-        """Medians over the rounds."""
-        alone = statistics.median(self._computing)
+    def result(self, typical: Callable[[Iterable[float]], float] = statistics.median) -> Sweep:
+        """The times that are typical of the rounds."""
+        alone = typical(self._computing)
         rows = []
         for nbytes, times in zip(self._sizes, self._times, strict=True):
-            seconds, busy, computing = map(statistics.median, zip(*times, strict=True))
+            seconds, busy, computing = map(typical, zip(*times, strict=True))
             rows.append(Row(nbytes, seconds, max(seconds, busy), max(1.0, computing / alone)))
         return Sweep(self._group.world_size, rows)
 
