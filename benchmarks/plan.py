@@ -6,7 +6,7 @@ A case is a communication-bound model, three sizes of buckets, and a link: the p
 or one that is held up to be as slow as a network. Two processes sweep the link and train the model
 with each size, recorded, unrecorded, and under ``no_sync``, all in turn. What communication adds is
 a step, unrecorded, less one under ``no_sync``. The columns have what is predicted from the sweep
-and the trace of each size for all three. Quiet and median are as in README.md.
+and the traces of each size for all three. Quiet and median are as in README.md.
 """
 
 import argparse
@@ -111,6 +111,7 @@ class Training:
                 else:
                     with self.model.no_sync():
                         self.step()
+                    dist.barrier()  # as slow as the slower rank, as with communication
                 times.append(time.perf_counter() - begin)
 
     def trace(self) -> None:
@@ -136,9 +137,8 @@ def train(name: str, folder: str) -> list[tuple[Sweep, list[tuple[float, float]]
             training.step()
             training.trace()
             training.block()
-    if dist.get_rank() == 0:
-        for training, megabytes in zip(trainings, case.megabytes, strict=True):
-            training.profiler.export(Path(folder, f"{megabytes:g}.json"))
+    for training, megabytes in zip(trainings, case.megabytes, strict=True):
+        training.profiler.export(Path(folder, f"{megabytes:g}-{dist.get_rank()}.json"))
     return [
         (sweeping.result(typical), [(typical(t.together), typical(t.alone)) for t in trainings])
         for typical in FIGURES.values()
@@ -150,10 +150,13 @@ def run(name: str) -> dict[str, Any]:
     found: dict[str, Any] = {"case": name, "megabytes": sizes}
     with tempfile.TemporaryDirectory(prefix="minipaddle-plan-") as folder:
         measured = dist.spawn(train, (name, folder), nprocs=2).return_queues[0].get()
-        traces = [Trace(Path(folder, f"{megabytes:g}.json")) for megabytes in sizes]
+        traces = [
+            [Trace(Path(folder, f"{megabytes:g}-{rank}.json")) for rank in range(2)]
+            for megabytes in sizes
+        ]
     for (figure, typical), (sweep, times) in zip(FIGURES.items(), measured, strict=True):
         costs = CostModel(sweep)
-        predicted = [predict(trace, costs, [2], sizes, typical)[0] for trace in traces]
+        predicted = [predict(both, costs, [2], sizes, typical)[0] for both in traces]
         found[figure] = {
             "step ms": [1e3 * together for together, _ in times],
             "exposed ms": [1e3 * (together - alone) for together, alone in times],

@@ -74,7 +74,7 @@ def check_the_planner_reads_a_trace(group):
     for step, took in zip(steps, recorded, strict=True):
         assert abs(step.seconds - took / 1e9) < 1e-8
         assert 0.03 < step.computing <= step.seconds  # the hook sleeps so long
-    ((alone,), (two,)) = predict(trace, costs, [1, 2], [0.0])
+    ((alone,), (two,)) = predict([trace], costs, [1, 2], [0.0])
     assert two.buckets == len(model._reducer.buckets) and alone.exposed == 0.0
     # All but the last two are sent during the pause.
     assert 0.99e-4 < two.exposed < 6.01e-4

@@ -14,7 +14,7 @@ from minipaddle.distributed.plan.cost import TOPOLOGIES, CostModel
 from minipaddle.distributed.plan.drawing import draw
 from minipaddle.distributed.plan.prediction import Prediction, best, predict
 from minipaddle.distributed.plan.sweep import Sweep, measure
-from minipaddle.distributed.plan.trace import Trace
+from minipaddle.distributed.plan.trace import Trace, steps_of
 
 _PROGRAM = "python -m minipaddle.distributed.plan"
 
@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=_PROGRAM, description=__doc__)
     add = parser.add_argument
-    add("trace", nargs="?", help="what Profiler.export wrote on one of the processes")
+    add("traces", nargs="*", metavar="TRACE", help="what Profiler.export wrote on one process, or "
+        "on several: then the slowest counts")  # fmt: skip
     add("--ranks", type=_numbers(int, 1), default=[2, 8, 64, 1024], metavar="P,P,...")
     add("--buckets", type=_numbers(float, 0), default=[1.0, 10.0, 25.0, 100.0], metavar="MB,MB,...",
         help="sizes to try as comm_buffer_size")  # fmt: skip
@@ -74,8 +75,8 @@ def _numbers(kind: Callable[[str], Any], least: int) -> Callable[[str], list[Any
 
 
 def _measure(options: argparse.Namespace) -> str:
-    if options.trace is not None:
-        raise ValueError(f"--measure takes no trace; got {options.trace}")
+    if options.traces:
+        raise ValueError(f"--measure takes no trace; got {options.traces[0]}")
     sweep = measure(options.nprocs)
     if sweep is None:
         return ""
@@ -93,34 +94,36 @@ def _measure(options: argparse.Namespace) -> str:
 
 
 def _plan(options: argparse.Namespace) -> str:
-    if options.trace is None or options.sweep is None:
+    if not options.traces or options.sweep is None:
         raise ValueError(
             f"a trace and --sweep FILE are needed; {_PROGRAM} --measure FILE makes a sweep"
         )
     between = None if options.between is None else Sweep.load(options.between)
     costs = CostModel(Sweep.load(options.sweep), options.topology, options.per_node, between)
-    trace = Trace(options.trace, options.model)
-    found = predict(trace, costs, options.ranks, options.buckets)
+    traces = [Trace(path, options.model) for path in options.traces]
+    found = predict(traces, costs, options.ranks, options.buckets)
     if options.draw is not None:
         draw(options.draw, found)
-    return _as_json(trace, costs, found) if options.json else _as_table(trace, costs, found)
+    recorded = _recorded(traces, costs)
+    return (_as_json if options.json else _as_table)(recorded, costs, found)
 
 
-def _recorded(trace: Trace, costs: CostModel) -> dict[str, Any]:
-    steps = trace.steps(costs)
+def _recorded(traces: Sequence[Trace], costs: CostModel) -> dict[str, Any]:
+    steps, model = steps_of(traces, costs), traces[0].model
     return {
-        "ranks": trace.model.ranks,
+        "traces": [str(trace.path) for trace in traces],
+        "ranks": model.ranks,
         "steps": len(steps),
-        "bytes": sum(trace.model.bytes),
+        "bytes": sum(model.bytes),
         "step": statistics.median(step.seconds for step in steps),
         "computing": statistics.median(step.computing for step in steps),
         "waited": statistics.median(step.waited for step in steps),
     }
 
 
-def _as_json(trace: Trace, costs: CostModel, found: Sequence[Sequence[Prediction]]) -> str:
+def _as_json(told: dict[str, Any], costs: CostModel, found: Sequence[Sequence[Prediction]]) -> str:
     content = {
-        "recorded": _recorded(trace, costs),
+        "recorded": told,
         "topology": costs.topology,
         "link": costs.link._asdict(),
         "predictions": [
@@ -132,11 +135,10 @@ def _as_json(trace: Trace, costs: CostModel, found: Sequence[Sequence[Prediction
     return json.dumps(content, indent=1) + "\n"
 
 
-def _as_table(trace: Trace, costs: CostModel, found: Sequence[Sequence[Prediction]]) -> str:
-    told = _recorded(trace, costs)
+def _as_table(told: dict[str, Any], costs: CostModel, found: Sequence[Sequence[Prediction]]) -> str:
     lines = [
-        f"{trace.path}: {told['steps']} steps on {told['ranks']} ranks, {told['bytes'] / 1e6:.1f} "
-        f"MB of gradients. Recorded: {1e3 * told['step']:.2f} ms a step, "
+        f"{', '.join(told['traces'])}: {told['steps']} steps on {told['ranks']} ranks, "
+        f"{told['bytes'] / 1e6:.1f} MB of gradients. Recorded: {1e3 * told['step']:.2f} ms a step, "
         f"{1e3 * told['waited']:.2f} ms of them waiting; without communication "
         f"{1e3 * told['computing']:.2f} ms.",
         f"Allreduce: {costs.topology}; measured between {costs.sweep.nprocs} ranks, "

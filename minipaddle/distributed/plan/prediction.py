@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from minipaddle.distributed.plan.cost import CostModel
 from minipaddle.distributed.plan.replay import Replay
-from minipaddle.distributed.plan.trace import Model, Step, Trace
+from minipaddle.distributed.plan.trace import Model, Step, Trace, steps_of
 from minipaddle.imperative.bucket import plan_buckets
 
 _MEGABYTE = 1024 * 1024
@@ -37,7 +37,7 @@ class Prediction(NamedTuple):
 
 
 def predict(
-    trace: Trace,
+    traces: Sequence[Trace],
     costs: CostModel,
     ranks: Sequence[int],
     megabytes: Sequence[float],
@@ -46,15 +46,15 @@ def predict(
     """For each number of ranks one prediction for each size of buckets.
 
     Args:
-        trace: The recorded steps; ``last_comm_buffer_size`` stays as it was there.
+        traces: The same steps on one or more ranks; ``last_comm_buffer_size`` stays as it was.
         costs: What allreduces cost.
         ranks: Numbers of processes.
         megabytes: Sizes of buckets, as ``comm_buffer_size``.
         typical: What stands for the times of all steps.
     """
-    steps = trace.steps(costs)
+    steps = steps_of(traces, costs)
     return [
-        [_predict(trace.model, steps, costs, (p, size), typical) for size in megabytes]
+        [_predict(traces[0].model, steps, costs, (p, size), typical) for size in megabytes]
         for p in ranks
     ]
 

@@ -191,6 +191,40 @@ class Trace:
         return lambda time: float(np.interp(time, times, computed))
 
 
+def steps_of(traces: Sequence[Trace], costs: CostModel) -> list[Step]:
+    """The steps of a job from the traces of some of its ranks: as slow as the slowest of these.
+
+    Ranks go on together from where they have waited for one another.
+
+    Raises:
+        ValueError: The traces are not of the same steps of one model.
+    """
+    found = [trace.steps(costs) for trace in traces]
+    for trace, steps in zip(traces, found, strict=True):
+        same = (trace.model, [len(step.backwards) for step in steps])
+        if same != (traces[0].model, [len(step.backwards) for step in found[0]]):
+            raise ValueError(
+                f"{traces[0].path} and {trace.path} are not of the same steps of one model"
+            )
+    return [_slowest(ranks) for ranks in zip(*found, strict=True)]
+
+
+def _slowest(ranks: Sequence[Step]) -> Step:
+    backwards = [
+        Backward(
+            [max(times) for times in zip(*(one.ready for one in same), strict=True)],
+            max(one.length for one in same),
+        )
+        for same in zip(*(step.backwards for step in ranks), strict=True)
+    ]
+    return Step(
+        backwards,
+        max(step.rest for step in ranks),
+        max(step.seconds for step in ranks),
+        min(step.waited for step in ranks),
+    )
+
+
 def _begin(event: dict[str, Any]) -> float:
     return float(event["ts"]) * _MICRO
 

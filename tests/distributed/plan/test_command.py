@@ -39,6 +39,15 @@ def test_a_table(files, capsys):
     }
 
 
+def test_traces_of_several_ranks(files, capsys):
+    command.main([files[0], *files, "--json"])
+    two = json.loads(capsys.readouterr().out)
+    command.main([*files, "--json"])
+    one = json.loads(capsys.readouterr().out)
+    assert len(two["recorded"].pop("traces")) == 2 and len(one["recorded"].pop("traces")) == 1
+    assert two == one
+
+
 def test_figures_for_programs_are_those_of_the_table(files, capsys):
     command.main(files)
     shown = rows(capsys.readouterr().out)
