@@ -117,10 +117,13 @@ class Recorder:
 
 
 def _description(reducer: Reducer) -> dict[str, Any]:
+    place = reducer.nodes[0].place
     return {
         "model": reducer.number,
         "ranks": reducer.group.world_size,
         "rings": reducer.group.nrings,
+        # Where ops are only queued, times are those of queueing.
+        "queued": place.backend.stream(place.index) is not None,
         "limits": list(reducer.limits),
         "parameters": reducer.names,
         "bytes": [math.prod(node.shape) * node.dtype.itemsize for node in reducer.nodes],

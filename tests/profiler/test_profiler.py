@@ -193,7 +193,8 @@ def test_a_trace_has_what_a_planner_needs(tmp_path):
     events = profiler.trace()["traceEvents"]
     (told,) = [e["args"] for e in events if e["name"] == "data_parallel"]
     assert told == {
-        "model": model._reducer.number, "ranks": 1, "rings": 1, "limits": [0, 512 * 1024],
+        "model": model._reducer.number, "ranks": 1, "rings": 1, "queued": False,
+        "limits": [0, 512 * 1024],
         "parameters": ["0.weight", "1.weight", "2.weight"],
         "bytes": [256] * 3, "dtypes": ["float32"] * 3,
     }  # fmt: skip

@@ -140,6 +140,11 @@ class Trace:
             told = ", ".join(f"{n} ({size} bytes)" for n, size in sizes.items())
             raise ValueError(f"{self.path} holds the models {told}: choose one with --model")
         chosen = next(m for m in models if m["model"] == number)
+        if chosen["queued"]:
+            raise ValueError(
+                f"{self.path} was recorded on a device that queues its work, so that its times are "
+                "those of queueing; plan with a trace of a device that does not, such as the CPU"
+            )
         return Model(*(chosen[field.name] for field in fields(Model)))
 
     def whole(self) -> list[tuple[float, float]]:

@@ -147,6 +147,8 @@ def test_a_trace_that_lacks_something_is_named(tmp_path):
     wrong = [traces.model(), traces.span("step", 0, 9), traces.wait(7, 8, [1])]
     with pytest.raises(ValueError, match="when each of 2 parameters was ready"):
         Trace(traces.write(path, wrong))
+    with pytest.raises(ValueError, match="a device that queues its work"):
+        Trace(traces.write(path, [traces.model(queued=True), *traces.step_events()]))
     (tmp_path / "t").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="UnicodeDecodeError"):
         Trace(path)

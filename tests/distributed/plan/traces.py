@@ -14,7 +14,7 @@ def span(kind, begin, end, **details):
 
 def model(number=0, ranks=2, **details):
     """Two parameters of 4 MB, each in a bucket."""
-    args = {"model": number, "ranks": ranks, "rings": 1, "limits": [MB, MB],
+    args = {"model": number, "ranks": ranks, "rings": 1, "queued": False, "limits": [MB, MB],
             "parameters": ["a", "b"], "bytes": [4 * MB] * 2, "dtypes": ["float32"] * 2}  # fmt: skip
     return {"ph": "M", "name": "data_parallel", "pid": 0, "args": {**args, **details}}
 
