@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -61,17 +62,20 @@ class Sweep:
     """
 
     def __init__(self, nprocs: int, rows: Sequence[Row]) -> None:
-        if nprocs < 2 or len(rows) < 2:
+        sizes = sorted(row.bytes for row in rows)
+        if nprocs < 2 or len(sizes) < 2 or len(set(sizes)) < len(sizes):
             raise ValueError(
-                f"a sweep needs at least 2 processes and 2 sizes; got {nprocs} and {len(rows)}"
+                "a sweep needs at least 2 processes and 2 sizes, each once; got "
+                f"nprocs={nprocs} and sizes {sizes}"
             )
         self.nprocs = nprocs
         self.rows = sorted(rows, key=lambda row: row.bytes)
         for row in self.rows:
-            if not (row.bytes > 0 and 0 < row.seconds <= row.busy_seconds and row.slowdown >= 1):
+            sound = row.bytes > 0 and 0 < row.seconds <= row.busy_seconds < math.inf
+            if not (sound and 1 <= row.slowdown < math.inf):
                 raise ValueError(
                     "a row of a sweep needs bytes > 0, 0 < seconds <= busy_seconds and "
-                    f"slowdown >= 1; got {row}"
+                    f"slowdown >= 1, all finite; got {row}"
                 )
 
     @classmethod

@@ -7,6 +7,7 @@ import pytest
 
 from minipaddle.distributed.plan.cost import CostModel, Link, ring, tree
 from minipaddle.distributed.plan.sweep import Row, Sweep, measure
+from minipaddle.distributed.spawn import spawn
 
 LINK = Link(1e-5, 2e-9)
 
@@ -112,6 +113,15 @@ BROKEN = {
         '{"nprocs": 2, "allreduce": [{"bytes": 4, "seconds": -1}, {"bytes": 8, "seconds": 1}]}',
         "0 < seconds",
     ),
+    "one size twice": (
+        '{"nprocs": 2, "allreduce": [{"bytes": 4, "seconds": 1}, {"bytes": 4, "seconds": 1}]}',
+        "each once",
+    ),
+    "endless": (
+        '{"nprocs": 2, "allreduce": [{"bytes": 4, "seconds": Infinity},'
+        ' {"bytes": 8, "seconds": 1}]}',
+        "all finite",
+    ),
     "an unknown word": (
         '{"nprocs": 2, "allreduce": [{"bytes": 4, "seconds": 1, "x": 1}, {"bytes": 8}]}', "'x'",
     ),
@@ -132,3 +142,9 @@ def test_processes_are_measured():
     assert sweep.nprocs == 2 and [row.bytes for row in sweep.rows] == [4096, 262_144]
     with pytest.raises(ValueError, match="at least 2; got 1"):
         measure(1)
+
+
+def test_a_job_measures_itself():
+    job = spawn(measure, (7, (4096, 262_144)), nprocs=2)
+    sweep, nothing = (results.get() for results in job.return_queues)
+    assert sweep.nprocs == 2 and len(sweep.rows) == 2 and nothing is None
