@@ -46,7 +46,7 @@ class Recorder:
         self._ops: list[tuple[str, int, int]] = []
         self._others: list[Span] = []
         self.models: dict[int, dict[str, Any]] = {}
-        self._buckets: dict[tuple[int, int], dict[str, Any]] = {}  # what each time is the same
+        self._buckets: dict[tuple[int, int], dict[str, Any]] = {}  # what stays the same
         self._ready: dict[tuple[int, int], tuple[int, str]] = {}
         self._on_op = _op_watcher(self._ops.append)
 
