@@ -18,7 +18,7 @@ LOOKED_UP = ("nn/layers/", "nn/functional.py", "nn/clip.py", "nn/first_values.py
 SUBJECTS = {"saving/": 1500, "io/": 2500, "ops/kernels/gpu/": 4500,
             "profiler/": 400, "imperative/recompute.py": 110, "distributed/join.py": 60,
             "distributed/hooks.py": 60, "distributed/comm_report.py": 110,
-            "distributed/fleet/": 10}  # fmt: skip
+            "distributed/fleet/": 10, "distributed/plan/": 700}  # fmt: skip
 # So is what takes in ops from outside the tree.
 NOT_CORE = (*OF_OPS, *LOOKED_UP, *SUBJECTS, "testing/", "utils/load_op.py",
             "ops/kernels/functor_file.py")  # fmt: skip
@@ -65,7 +65,8 @@ ORDER = {
                    "declared_methods", "tensor", "operand", "view", "bound_source", "dispatch",
                    "functions", "gradient", "run_end", "engine", "autograd", "interchange",
                    "execution", "conversion", "copying", "hints", "methods", "jacobian", "pylayer",
-                   "anomaly", "recompute", "bucket", "communication", "leaf_hook", "reducer"],
+                   "anomaly", "recompute", "bucket", "communication", "launching", "leaf_hook",
+                   "reducer"],
     "imperative.functions": ["elementwise", "rectifier", "comparison", "arithmetic", "math",
                              "reduction", "creation", "shape", "linalg", "broadcasting", "slicing",
                              "rearrange", "padding", "joining", "ranges", "products", "matrices",
@@ -93,13 +94,16 @@ ORDER = {
                "checkpoint"],
     "distributed": ["store", "process_group", "group", "collective", "agreement", "comm_report",
                     "hooks", "join", "strategy", "waits", "parallel", "sync_batch_norm",
-                    "spawn_child", "spawn_job", "spawn_context", "spawn", "launch", "fleet"],
+                    "spawn_child", "spawn_job", "spawn_context", "spawn", "launch", "fleet",
+                    "plan"],
     "profiler": ["recorder", "timeline", "profiler"],
     "testing": ["sample", "operands", "derivative", "forward_suite", "gradient_suite",
                 "random_suite", "mutation",
                 "places", "binding", "class_rules", "finite_difference", "op_test", "runner",
                 "__main__"],
     "distributed.fleet": ["utils"],
+    "distributed.plan": ["sweep", "cost", "trace", "replay", "prediction", "drawing", "command",
+                         "__main__"],
     "distributed.process_group": ["base", "lone", "message", "mesh", "channel", "staging",
                                   "reduction", "flat", "algorithms", "rendezvous", "shm", "nccl",
                                   "mpi"],

@@ -101,3 +101,13 @@ def assign_buckets(
             position[kind] = min(at + 1, len(limits) - 1)
     buckets.extend(opened.values())
     return buckets if order is not None else sorted(buckets, key=lambda bucket: bucket[0])
+
+
+def plan_buckets(
+    sizes: Sequence[int], kinds: Sequence[Any], limits: Sequence[int]
+) -> list[list[int]]:
+    """The members of each bucket, by index: as ``assign_buckets``, turned round.
+
+    Backward reaches first the parameters that are declared last.
+    """
+    return assign_buckets(sizes, kinds, limits)[::-1]
