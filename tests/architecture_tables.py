@@ -134,6 +134,7 @@ OPTIONAL_EXTRAS = {"ml_dtypes", "mpi4py", "safetensors"}
 
 # Exceptions, each with its reason: "file:qualified name" -> reason.
 LOCAL_IMPORTS: dict[str, str] = {
+    "device/flags.py:_find": "difflib takes 3 ms to import; only a wrong name needs it",
     "device/backend.py:get_backend": "importlib.metadata costs 20 ms; only unknown names need it",
     "device/gpu.py:_found": "CuPy takes 0.5 s to import; only who uses a GPU needs it",
 }
