@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from minipaddle.device.flags import (
     device_index,
@@ -200,6 +200,21 @@ def cpu_threads(share: int) -> Iterator[None]:
         finally:
             for name in ours:
                 os.environ.pop(name, None)
+
+
+def started_environ(variables: Mapping[str, str], share: int) -> dict[str, str]:
+    """The whole environment of a process that is started as a part of a job.
+
+    Args:
+        variables: What it is told.
+        share: BLAS and OpenMP threads, unless the user has set a number.
+
+    Returns:
+        A new dict: this process's environment without proxies, and those on top.
+    """
+    threads = dict.fromkeys(_THREAD_VARIABLES, str(share))
+    environ = {**threads, "PYTHONUNBUFFERED": "1", **os.environ, **variables}
+    return {name: value for name, value in environ.items() if name not in _PROXIES}
 
 
 def one_thread_environ() -> dict[str, str]:
