@@ -34,7 +34,8 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         help="times that all processes are started again after one has failed",
     )  # fmt: skip
     parser.add_argument("--backend", default="auto", help='collectives: "gloo", "nccl", "bkcl"')
-    parser.add_argument("--nnodes", type=int, default=1, choices=(1,), help="machines of the job")
+    parser.add_argument("--nnodes", type=int, default=1, help="machines of the job: 1")
+    parser.add_argument("--ips", default="127.0.0.1", help="address of this machine")
     parser.add_argument("--run_mode", default="collective", choices=("collective",))
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file")
@@ -44,6 +45,9 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         parser.error(f"--nproc_per_node must be at least 1; got {given.nproc_per_node}")
     if given.max_restart < 0:
         parser.error(f"--max_restart must be at least 0; got {given.max_restart}")
+    if given.nnodes != 1 or len(given.ips.split(",")) > 1:
+        asked = f"--nnodes {given.nnodes}" if given.nnodes != 1 else f"--ips {given.ips}"
+        parser.error(f"{asked}: the processes of a job run on one machine, this one")
     return given
 
 

@@ -102,6 +102,8 @@ def test_ids_are_taken_whole(tmp_path, option):
     [
         (["--nproc_per_node", "0", "p.py"], "--nproc_per_node must be at least 1; got 0"),
         (["--max_restart", "-1", "p.py"], "--max_restart must be at least 0; got -1"),
+        (["--nnodes", "2", "p.py"], "--nnodes 2: the processes of a job run on one machine"),
+        (["--ips", "10.0.0.1,10.0.0.2", "p.py"], "--ips 10.0.0.1,10.0.0.2: the processes of a job"),
         (["--gpus", "0", "--xpus", "0", "p.py"], "devices of different kinds"),
         (["--xpus", "0,0", "p.py"], "xpus names 0 more than once"),
         (["--xpus", "0", "p.py"], "no xpu on this machine"),
