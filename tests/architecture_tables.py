@@ -18,8 +18,8 @@ LOOKED_UP = ("nn/layers/", "nn/functional.py", "nn/clip.py", "nn/first_values.py
 SUBJECTS = {"saving/": 1500, "io/": 2500, "ops/kernels/gpu/": 4500,
             "profiler/": 400, "imperative/recompute.py": 110, "distributed/join.py": 60,
             "distributed/hooks.py": 60, "distributed/comm_report.py": 110,
-            "device/starters.py": 80, "distributed/launch/": 300, "distributed/plan/": 700,
-            "distributed/fleet/": 10}  # fmt: skip
+            "device/starters.py": 80, "device/cuda.py": 100, "distributed/launch/": 300,
+            "distributed/plan/": 700, "distributed/fleet/": 10}  # fmt: skip
 # So is what takes in ops from outside the tree.
 NOT_CORE = (*OF_OPS, *LOOKED_UP, *SUBJECTS, "testing/", "utils/load_op.py",
             "ops/kernels/functor_file.py")  # fmt: skip
@@ -44,7 +44,8 @@ LAYERS = {
 # imports none of its siblings and is imported by none; a package's __init__ may import them all.
 ORDER = {
     "device": ["flags", "starters", "parallel_env", "shared_memory", "process_end", "dtype",
-               "generator", "dlpack", "backend", "rng_state", "build", "selection", "cpu", "gpu"],
+               "generator", "dlpack", "backend", "rng_state", "build", "selection", "cpu", "gpu",
+               "cuda"],
     "ops": ["declaration", "axes", "loading", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "functor_file", "gpu"],
     "ops.formulas": ["elementwise", "arithmetic", "math", "rectifier", "cumulative", "reduction",
