@@ -1,0 +1,1 @@
+"""``python -m minipaddle.distributed.launch``: runs a program in several processes."""
