@@ -19,7 +19,6 @@ needs_mpi = pytest.mark.skipif(
     importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed (extra mpi)"
 )
 
-# Ranks of different "nodes" share a kernel and would take each other's memory for their own.
 PROGRAM = """
 import numpy as np
 from mpi4py import MPI
@@ -63,7 +62,7 @@ def test_ranks_of_all_nodes_form_one_world(store: Store, sizes: list[int]) -> No
                 for rank in server._ours:
                     variables, descriptor = server.child(rank)
                     environ = {**os.environ, **variables}
-                    if len(sizes) > 1:
+                    if len(sizes) > 1:  # as between hosts, although these share a kernel
                         environ["UCX_TLS"] = "tcp,self"
                     command = [sys.executable, "-c", PROGRAM]
                     processes.append(
