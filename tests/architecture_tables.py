@@ -18,8 +18,9 @@ LOOKED_UP = ("nn/layers/", "nn/functional.py", "nn/clip.py", "nn/first_values.py
 SUBJECTS = {"saving/": 1500, "io/": 2500, "ops/kernels/gpu/": 4500,
             "profiler/": 400, "imperative/recompute.py": 110, "distributed/join.py": 60,
             "distributed/hooks.py": 60, "distributed/comm_report.py": 110,
-            "device/starters.py": 80, "device/cuda.py": 100, "distributed/launch/": 300,
-            "distributed/plan/": 700, "distributed/fleet/": 10}  # fmt: skip
+            "device/starters.py": 80, "device/cuda.py": 100, "distributed/launch/": 450,
+            "distributed/plan/": 700, "distributed/fleet/": 10, "distributed/store.py": 200,
+            "distributed/store_server.py": 220}  # fmt: skip
 # So is what takes in ops from outside the tree.
 NOT_CORE = (*OF_OPS, *LOOKED_UP, *SUBJECTS, "testing/", "utils/load_op.py",
             "ops/kernels/functor_file.py")  # fmt: skip
@@ -94,10 +95,10 @@ ORDER = {
     "saving": ["errors", "source", "pickled", "pickle_reader", "values", "paddle_format",
                "pickle_writer", "torch_format", "safetensors_format", "file_kind", "atomic",
                "checkpoint"],
-    "distributed": ["store", "process_group", "group", "collective", "agreement", "comm_report",
-                    "hooks", "join", "strategy", "waits", "parallel", "sync_batch_norm",
-                    "spawn_child", "spawn_job", "spawn_context", "job_environ", "spawn", "launch",
-                    "fleet", "plan"],
+    "distributed": ["store_server", "store", "process_group", "group", "collective", "agreement",
+                    "comm_report", "hooks", "join", "strategy", "waits", "parallel",
+                    "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "job_environ",
+                    "spawn", "launch", "fleet", "plan"],
     "profiler": ["recorder", "timeline", "profiler"],
     "testing": ["sample", "operands", "derivative", "forward_suite", "gradient_suite",
                 "random_suite", "mutation",
@@ -106,7 +107,7 @@ ORDER = {
     "distributed.fleet": ["utils"],
     "distributed.plan": ["sweep", "cost", "trace", "replay", "prediction", "drawing", "command",
                          "__main__"],
-    "distributed.launch": ["options", "worker", "job", "main", "__main__"],
+    "distributed.launch": ["pmi", "options", "worker", "job", "main", "__main__"],
     "distributed.process_group": ["base", "lone", "message", "mesh", "channel", "staging",
                                   "reduction", "flat", "algorithms", "rendezvous", "shm", "nccl",
                                   "mpi"],
