@@ -24,7 +24,7 @@ class _Echo:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._shown = path.stat().st_size if path.exists() else 0
+        self._shown = 0
         self._rest = b""
 
     def forward(self, to_the_end: bool = False) -> None:
@@ -36,6 +36,7 @@ class _Echo:
         *lines, self._rest = (self._rest + new).split(b"\n")
         if to_the_end and self._rest:
             lines.append(self._rest)
+            self._rest = b""
         for line in lines:
             sys.stdout.write(f"[rank 0] {line.decode(errors='replace')}\n")
         sys.stdout.flush()
@@ -44,6 +45,7 @@ class _Echo:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the launcher; returns its exit status."""
     given = parse(argv)
+    echo = _Echo(log_file(given.log_dir, 0))
     status = 0
     with _received() as signals:
         for restarts in range(given.max_restart + 1):
@@ -52,7 +54,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             except (OSError, RuntimeError, TypeError, ValueError) as error:
                 _say(str(error))
                 return 2
-            echo = _Echo(log_file(given.log_dir, 0))
             try:
                 while not (signals or job.join(_LOOK_SECONDS)):
                     echo.forward()
