@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from minipaddle.device.flags import (
     device_index,
@@ -200,6 +200,20 @@ def cpu_threads(share: int) -> Iterator[None]:
         finally:
             for name in ours:
                 os.environ.pop(name, None)
+
+
+def script_environ(variables: Mapping[str, str], share: int) -> dict[str, str]:
+    """The environment of a started script: this process's without proxies, and ``variables``.
+
+    Args:
+        variables: What the script is told.
+        share: Its BLAS and OpenMP threads, where the user has set none.
+
+    Returns:
+        A new dict.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name not in _PROXIES}
+    return {**dict.fromkeys(_THREAD_VARIABLES, str(share)), **inherited, **variables}
 
 
 def one_thread_environ() -> dict[str, str]:

@@ -8,7 +8,14 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 from minipaddle.device.backend import get_backend, known_backends
-from minipaddle.device.flags import device_variables, parse_ids, visible_ids
+from minipaddle.device.flags import (
+    device_variables,
+    flag_environ,
+    parse_ids,
+    selected_flag_names,
+    selection_environ,
+    visible_ids,
+)
 from minipaddle.device.parallel_env import KIND_OF_COMM
 
 ANY_KIND_OPTION = "selected_devices"
@@ -240,6 +247,19 @@ def _without_ids(
             f"{kind}"
         )
     return [""] * (nprocs if nprocs != -1 else count or 1)
+
+
+def device_environ(backend: Selectable, device_id: str) -> dict[str, str]:
+    """The variables that give a started process its device, and all flags that this one has set.
+
+    Flags that select devices and that the process would inherit are emptied.
+    """
+    names = selected_flag_names()
+    inherited = [name for name, value in selection_environ().items() if name in names and value]
+    told = {**flag_environ(), **dict.fromkeys(inherited, "")}
+    if backend.selected_devices_env is not None:
+        told[backend.selected_devices_env] = device_id
+    return told
 
 
 def _usable(

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from minipaddle.device import backend as devices
-from minipaddle.device.flags import flag_environ, selected_flag_names, selection_environ
+from minipaddle.device.flags import selection_environ
 from minipaddle.device.parallel_env import cpu_threads, trainer_environ
 from minipaddle.device.selection import (
     choose_kind,
     comm_of_kind,
+    device_environ,
     device_options,
     find_kind,
     present_kinds,
@@ -38,7 +39,7 @@ _DEPRECATED = {
     "cluster_node_ips": "spawn starts processes on this machine only",
     "use_paddlecloud": "spawn starts processes on this machine only",
 }
-_LOCAL_IP = "127.0.0.1"
+LOCAL_IP = "127.0.0.1"
 
 
 def spawn(
@@ -92,10 +93,10 @@ def spawn(
     chosen = devices.chosen_place()
     place = None if chosen is None else str(chosen)
     backend = find_kind(choose_kind(options, environ, place, present_kinds))
-    ids = resolve_devices(backend, nprocs, options, environ, _device_count(backend))
+    ids = resolve_devices(backend, nprocs, options, environ, device_count(backend))
     if method != "fork":
         _check_picklable(func, tuple(args))
-    ports = _PortHold(len(ids), options.get("started_port"))
+    ports = PortHold(len(ids), options.get("started_port"))
     try:
         variables = _child_variables(backend, ids, ports.numbers, options)
         if options.get("print_config"):
@@ -123,7 +124,7 @@ def _get_subprocess_env_list(nprocs: int, options: Mapping[str, Any]) -> list[di
     environ = selection_environ()
     backend = find_kind(choose_kind(options, environ, None, list))
     ids = resolve_devices(backend, nprocs, options, environ)
-    ports = _PortHold(len(ids), options.get("started_port"))
+    ports = PortHold(len(ids), options.get("started_port"))
     ports.close()
     return _child_variables(backend, ids, ports.numbers, options)
 
@@ -167,7 +168,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
                 stacklevel=4,
             )
     for name in ("ips", "cluster_node_ips"):
-        if len(str(options.get(name) or _LOCAL_IP).split(",")) > 1:
+        if len(str(options.get(name) or LOCAL_IP).split(",")) > 1:
             raise ValueError(
                 f"{name} must name one machine, because spawn starts processes on this machine "
                 f"only; got {options[name]!r}"
@@ -176,7 +177,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
         raise ValueError("use_paddlecloud must be False: spawn works on this machine only")
 
 
-def _device_count(backend: Any) -> int:
+def device_count(backend: Any) -> int:
     """Devices of the hardware; where devices have no ids, the cores that this process may use."""
     if backend.selected_devices_env is None:
         return len(os.sched_getaffinity(0))
@@ -225,10 +226,11 @@ def _try_pickle(sink: Any, part: Any, name: str, advice: str) -> None:
         ) from error
 
 
-class _PortHold:
+class PortHold:
     """Free ports, bound so that no other job is given them; a child may still listen on its own."""
 
-    def __init__(self, count: int, first: int | None) -> None:
+    def __init__(self, count: int, first: int | None, host: str = LOCAL_IP) -> None:
+        self._host = host
         self._sockets: list[socket.socket] = []
         self.numbers: list[int] = []
         try:
@@ -244,7 +246,7 @@ class _PortHold:
         # With this set on both, a socket that does not listen leaves the port to one that does.
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            held.bind((_LOCAL_IP, port))
+            held.bind((self._host, port))
         except OSError as error:
             raise ValueError(f"port {port} cannot be used: {error}") from error
         self.numbers.append(held.getsockname()[1])
@@ -261,17 +263,12 @@ def _child_variables(
     """The environment of each process: a dict of its own, so that nothing leaks between them."""
     comm = options.get("backend") or "auto"
     comm = comm_of_kind(backend.name) if comm == "auto" else comm
-    endpoints = [f"{_LOCAL_IP}:{port}" for port in ports]
+    endpoints = [f"{LOCAL_IP}:{port}" for port in ports]
     token = os.urandom(16).hex()
-    inherited = {k: v for k, v in selection_environ().items() if k in selected_flag_names() and v}
-    common = {**flag_environ(), **dict.fromkeys(inherited, "")}
-    told = []
-    for rank, device_id in enumerate(ids):
-        mine = {**common, **trainer_environ(rank, endpoints, comm, token)}
-        if backend.selected_devices_env is not None:
-            mine[backend.selected_devices_env] = device_id
-        told.append(mine)
-    return told
+    return [
+        {**device_environ(backend, device_id), **trainer_environ(rank, endpoints, comm, token)}
+        for rank, device_id in enumerate(ids)
+    ]
 
 
 def _start(job: Job, call: Call, variables: Sequence[dict[str, str]], method: str) -> None:

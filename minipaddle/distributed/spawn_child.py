@@ -10,10 +10,11 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from minipaddle.device.backend import set_device
@@ -101,8 +102,8 @@ def run_child(rank: int, call: Call, variables: Mapping[str, str], folder: Path)
         set_device(f"{env.device_type}:{env.device_id}")
         _write(result_file(folder, rank), _outcome(call))
     except BaseException as error:
-        _report(error, failure_file(folder, rank))
-        raise SystemExit(_exit_code(error)) from None
+        report(error, failure_file(folder, rank), (__file__,))
+        raise SystemExit(exit_code(error)) from None
 
 
 def _outcome(call: Call) -> bytes:
@@ -124,7 +125,8 @@ def _outcome(call: Call) -> bytes:
         ) from error
 
 
-def _exit_code(error: BaseException) -> int:
+def exit_code(error: BaseException) -> int:
+    """The exit code of a process that ``error`` ends."""
     code = error.code if isinstance(error, SystemExit) else 1
     return code if isinstance(code, int) and 0 < code < 256 else 1
 
@@ -136,13 +138,25 @@ def _write(path: Path, content: bytes) -> None:
     draft.rename(path)
 
 
-def _report(error: BaseException, path: Path) -> None:
+def user_frames(error: BaseException, ours: Sequence[str]) -> TracebackType | None:
+    """The traceback from the first frame on that lies in none of the files ``ours``."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename in ours:
+        frames = frames.tb_next  # our own frames say nothing to the user
+    return frames or error.__traceback__
+
+
+def report(error: BaseException, path: Path, ours: Sequence[str]) -> None:
+    """Leaves a Failure at ``path`` and tells peers; never raises.
+
+    Args:
+        error: What ends this process.
+        path: A failure_file.
+        ours: Source files whose frames at the beginning of the traceback are left out.
+    """
     when = time.monotonic()  # before anything else: the earliest failure is the one to show
     try:
-        frames = error.__traceback__
-        while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
-            frames = frames.tb_next  # our own frames say nothing to the user
-        lines = traceback.format_exception(type(error), error, frames or error.__traceback__)
+        lines = traceback.format_exception(type(error), error, user_frames(error, ours))
         summary = traceback.format_exception_only(error)[-1].strip()
         of_a_peer = isinstance(error, PeerError) or isinstance(error.__cause__, PeerError)
         failure = Failure(when, summary, "".join(lines), of_a_peer)
@@ -172,6 +186,11 @@ def _die_with_parent(folder: Path) -> None:
     if parent is None:
         return
     wait_for_end(parent.pid or 0, parent.sentinel)
+    kill_own_group(folder)
+
+
+def kill_own_group(folder: Path) -> None:
+    """Removes the job's folder, and kills this process and the helpers it has started."""
     for _ in range(100):  # siblings do the same, and may still have a file to write
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from minipaddle.distributed.spawn_child import (
     Failure,
@@ -56,6 +55,25 @@ class ProcessFailedError(RuntimeError):
         return ProcessFailedError, state
 
 
+class Started(Protocol):
+    """What a job needs to know of a process."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its id; None before the start."""
+
+    @property
+    def sentinel(self) -> int:
+        """A descriptor that is ready to read once the process has ended."""
+
+    @property
+    def exitcode(self) -> int | None:
+        """None while it runs; minus the signal's number if a signal has ended it."""
+
+    def join(self, timeout: float | None = None) -> None:
+        """Waits for its end and reaps it."""
+
+
 @dataclass
 class Job:
     """A job's processes and all else that has to be taken away when it ends.
@@ -64,7 +82,8 @@ class Job:
         folder: Private folder of the files that the processes leave.
         release: Gives back what was reserved for the job.
         daemon: Whether the processes end with the program.
-        processes: By rank; those not started yet have no pid.
+        first_rank: Rank in the whole job of the first of the processes.
+        processes: By their number here; those not started yet have no pid.
         results: Pickled return values by rank, once all processes have ended well.
         failures: How processes failed, by rank, once one has.
         ends: Time at which a process was seen ended, and its exit code, by rank.
@@ -73,7 +92,8 @@ class Job:
     folder: Path
     release: Callable[[], None]
     daemon: bool = False
-    processes: list[BaseProcess] = field(default_factory=list)
+    first_rank: int = 0
+    processes: list[Started] = field(default_factory=list)
     results: list[bytes] = field(default_factory=list)
     failures: dict[int, Failure] = field(default_factory=dict)
     ends: dict[int, tuple[float, int]] = field(default_factory=dict)
@@ -104,6 +124,7 @@ class Job:
 
     def _wait(self, deadline: float | None) -> bool:
         while True:
+            self.look()
             running = self.alive()
             if self._found_failures():
                 self._fail()
@@ -114,9 +135,16 @@ class Job:
                 return False
             self.pause(left)
 
-    def _gather(self) -> None:
+    def look(self) -> None:
+        """Called again and again while join waits; what it raises ends the job."""
+
+    def take_results(self) -> list[bytes]:
+        """What the processes have left, once all have ended well."""
         ranks = range(len(self.processes))
-        self.results = [result_file(self.folder, rank).read_bytes() for rank in ranks]
+        return [result_file(self.folder, rank).read_bytes() for rank in ranks]
+
+    def _gather(self) -> None:
+        self.results = self.take_results()
         for process in self.processes:
             process.join(KILL_WAIT_SECONDS)
         self.close()
@@ -152,13 +180,20 @@ class Job:
         rank = by_time[0]
         first, pid = self.failures[rank], self.processes[rank].pid
         code = self.ends[rank][1] if rank in self.ends else None
-        who = f"Process {rank} of {len(self.processes)} (pid {pid})"
+        who = f"Process {self.first_rank + rank} of {self.world_size} (pid {pid})"
         others = "".join(
-            f"\nAfter that rank {other} failed: {self.failures[other].summary[:200]}"
+            f"\nAfter that rank {self.first_rank + other} failed: "
+            f"{self.failures[other].summary[:200]}"
             for other in by_time[1:]
         )
         what = f"failed with exit code {code}:\n\n{first.text}" if first.text else first.summary
-        return ProcessFailedError(f"{who} {what}{others}", rank, code, pid, first.text)
+        error = f"{who} {what}{others}"
+        return ProcessFailedError(error, self.first_rank + rank, code, pid, first.text)
+
+    @property
+    def world_size(self) -> int:
+        """Number of processes of the whole job."""
+        return len(self.processes)
 
     def alive(self) -> list[int]:
         """Ranks whose process has not ended; notes when and how the others did."""
@@ -192,16 +227,18 @@ class Job:
         if rank not in self.ends:
             return None
         when, code = self.ends[rank]
-        if code == 0 and result_file(self.folder, rank).exists():
+        if self.ended_well(rank, code):
             return None
-        return Failure(when - SILENT_DEATH_LEAD_SECONDS, self._end_in_words(rank, code), "")
+        return Failure(when - SILENT_DEATH_LEAD_SECONDS, self.end_in_words(rank, code), "")
 
-    def _end_in_words(self, rank: int, code: int) -> str:
+    def ended_well(self, rank: int, code: int) -> bool:
+        """Whether a process that left no Failure did what it was to do."""
+        return code == 0 and result_file(self.folder, rank).exists()
+
+    def end_in_words(self, rank: int, code: int) -> str:
+        """How a process ended that did not end well and left no Failure."""
         if code < 0:
-            try:
-                return f"was killed by {signal.Signals(-code).name}"
-            except ValueError:
-                return f"was killed by signal {-code}"
+            return killed_in_words(-code)
         if code == 0:
             return "ended with exit code 0 before its function returned"
         if not started_file(self.folder, rank).exists():
@@ -214,17 +251,18 @@ class Job:
 
     def kill(self) -> None:
         """Ends the processes with their helpers: SIGTERM, a time of grace, then SIGKILL."""
-        self._signal_groups(signal.SIGTERM)
+        self.signal_groups(signal.SIGTERM)
         deadline = time.monotonic() + TERMINATE_GRACE_SECONDS
         while self.alive() and time.monotonic() < deadline:
             self.pause(deadline - time.monotonic())
         # Also for those that have ended: helpers may be left in their groups.
-        self._signal_groups(signal.SIGKILL)
+        self.signal_groups(signal.SIGKILL)
         for process in self.processes:
             if process.pid is not None:
                 process.join(KILL_WAIT_SECONDS)
 
-    def _signal_groups(self, number: signal.Signals) -> None:
+    def signal_groups(self, number: int) -> None:
+        """Sends a signal to every process and its helpers."""
         for rank, process in enumerate(self.processes):
             pid = process.pid
             if pid is None:
@@ -277,7 +315,15 @@ class Job:
             )
 
 
-def _exit_code(process: BaseProcess) -> int | None:
+def killed_in_words(number: int) -> str:
+    """How a process ended that a signal has ended."""
+    try:
+        return f"was killed by {signal.Signals(number).name}"
+    except ValueError:
+        return f"was killed by signal {number}"
+
+
+def _exit_code(process: Started) -> int | None:
     """The exit code of a process that has ended, without reaping it.
 
     Until a process is reaped its pid is not given to another, and so it names its group.

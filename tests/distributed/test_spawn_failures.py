@@ -170,7 +170,7 @@ class Silent:
     ("code", "says"), [(-signal.SIGSEGV, "killed by SIGSEGV"), (-63, "killed by signal 63")]
 )
 def test_signals_have_names(code, says, tmp_path):
-    assert says in spawn_job.Job(tmp_path, lambda: None)._end_in_words(0, code)
+    assert says in spawn_job.Job(tmp_path, lambda: None).end_in_words(0, code)
 
 
 def test_peers_in_a_collective_learn_of_the_failure_at_once(monkeypatch, tmp_path):

@@ -1,0 +1,1 @@
+"""``python -m minipaddle.distributed.launch``: runs a script as every rank of a job."""
