@@ -3,6 +3,8 @@
     python examples/digits.py                   some seconds; 97 % of unseen digits and more
     python examples/digits.py --processes 2     the same, data-parallel
     python examples/digits.py --resume          goes on where a killed run was
+    python -m minipaddle.distributed.launch --nproc_per_node 2 --max_restart 3 examples/digits.py
+                                                two processes that start anew by themselves
 
 The 1797 images of 8 x 8 pixels come with scikit-learn; every fifth is held out. The checkpoint is
 one file that is replaced in one go, after every epoch and every few steps. All that later steps
@@ -13,6 +15,7 @@ bit for bit, as one that was left alone. The last lines show their SHA-256.
 import argparse
 import hashlib
 import importlib
+import os
 import sys
 from pathlib import Path
 
@@ -178,6 +181,9 @@ def results(given, data, state):
     """Digest and history of each rank."""
     if given.processes == 1:
         return [train(given, data, state)]
+    if launched():
+        dist.all_gather_object(ranks := [], train(given, data, state))
+        return ranks
     context = dist.spawn(train, args=(given, data, state), nprocs=given.processes)
     return [queue.get() for queue in context.return_queues]
 
@@ -185,11 +191,17 @@ def results(given, data, state):
 # ---- the program ----
 
 
+def launched():
+    """Whether this process is a rank that the launcher has started."""
+    return "PADDLE_RESTART_COUNT" in os.environ
+
+
 def checkpoint_to_resume(given):
     """The state to go on from; None to begin anew, also if the run was killed before its first."""
     path = Path(given.checkpoint)
     if not given.resume:
-        path.unlink(missing_ok=True)  # a later --resume is not to go on from another run's
+        if dist.get_rank() == 0:
+            path.unlink(missing_ok=True)  # a later --resume is not to go on from another run's
         return None
     if not path.exists():
         print(f"there is no {path} yet: starting at the beginning", flush=True)
@@ -232,6 +244,9 @@ def arguments(argv):
     parser.add_argument("--samples", type=int, default=1797, help="use only so many images")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(argv)
+    if launched():
+        given.processes = dist.get_world_size()
+        given.resume = given.resume or int(os.environ["PADDLE_RESTART_COUNT"]) > 0
     for name in ("every", "epochs", "batch", "width", "samples"):
         if getattr(given, name) < 1:
             parser.error(f"--{name} is {getattr(given, name)}; it has to be 1 or more")
@@ -253,6 +268,8 @@ def main(argv=None):
     except ValueError as error:  # of another run, or damaged
         sys.exit(f"digits.py: {error}")
     ranks = results(given, data, state)
+    if dist.get_rank():  # of a launched job: rank 0 speaks for all
+        return
     history = ranks[0][1]
     if given.curve:
         draw(history, given.curve)
