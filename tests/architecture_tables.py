@@ -100,7 +100,7 @@ ORDER = {
                 "places", "binding", "class_rules", "finite_difference", "op_test", "runner",
                 "__main__"],
     "distributed.fleet": ["utils"],
-    "distributed.launch": ["pmi", "options", "node", "nodes", "script", "ranks", "launcher",
+    "distributed.launch": ["options", "node", "nodes", "script", "ranks", "launcher",
                            "__main__"],
     "distributed.process_group": ["base", "lone", "message", "mesh", "channel", "staging",
                                   "reduction", "flat", "algorithms", "rendezvous", "shm", "nccl",

@@ -65,6 +65,7 @@ class Launcher:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.signals = Signals()
+        self._ranks = range(options.first_rank, options.first_rank + len(options.ids))
 
     def __enter__(self) -> Launcher:
         return self
@@ -120,9 +121,10 @@ class Launcher:
         )
         stack.callback(self._end, job)
         self.signals.job = job
-        self._start(job, nodes, stack)
+        job.logs = self._logs(anew=nodes.generation > 0)
         echo = Echo(job.logs[0], options.first_rank)
         stack.callback(echo.close)
+        self._start(job, nodes, stack)
 
         def check() -> None:
             echo.pump()
@@ -137,20 +139,23 @@ class Launcher:
         job.end()
         self.signals.job = None
 
+    def _logs(self, anew: bool) -> list[Path]:
+        """The log of each rank: empty, but for what it had to say before the job started anew."""
+        folder = Path(self.options.log_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        logs = [folder / f"workerlog.{rank}" for rank in self._ranks]
+        for log in logs:
+            log.open("ab" if anew else "wb").close()
+        return logs
+
     def _start(self, job: ScriptJob, nodes: OneNode, stack: ExitStack) -> None:
         options = self.options
-        ranks = range(options.first_rank, options.first_rank + len(options.ids))
-        folder = Path(options.log_dir)
-        folder.mkdir(parents=True, exist_ok=True)
-        job.logs = [folder / f"workerlog.{rank}" for rank in ranks]
         stack.callback(nodes.end)
-        nodes.begin(ranks)
+        nodes.begin(self._ranks)
         share = max(1, len(os.sched_getaffinity(0)) // len(options.ids))
-        for number, rank in enumerate(ranks):
+        for number, rank in enumerate(self._ranks):
             more, fds = nodes.child(rank)
             told = {**self._variables(nodes, number), **more}
-            if not nodes.generation:
-                job.logs[number].write_bytes(b"")
             command = [str(job.folder), str(number), *options.command]
             environ = script_environ(told, share)
             job.processes.append(ScriptProcess(command, environ, job.logs[number], fds))

@@ -104,10 +104,11 @@ def _tail(path: Path) -> str:
 
 
 class Echo:
-    """Shows the lines that come into a log, each behind the number of its rank."""
+    """Shows the lines that come into a log from now on, each behind the number of its rank."""
 
     def __init__(self, path: Path, rank: int) -> None:
         self._log: IO[bytes] = path.open("rb")
+        self._log.seek(0, os.SEEK_END)
         self._prefix = f"[rank {rank}] "
         self._part = b""
 
