@@ -15,6 +15,7 @@ from types import FrameType, TracebackType
 
 from minipaddle.device.parallel_env import script_environ, trainer_environ
 from minipaddle.device.selection import device_environ
+from minipaddle.distributed.launch.meeting import meet
 from minipaddle.distributed.launch.node import NodesFailed, OneNode, Report
 from minipaddle.distributed.launch.options import Options, read_options
 from minipaddle.distributed.launch.ranks import Echo, ScriptJob, ScriptProcess
@@ -81,7 +82,7 @@ class Launcher:
         Raises:
             OSError, RuntimeError: The nodes did not meet, or a rank could not be started.
         """
-        nodes = OneNode(self.options)
+        nodes = meet(self.options)
         try:
             while (root := self._once(nodes)) is not None:
                 _say(root.text)

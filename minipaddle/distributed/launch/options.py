@@ -139,7 +139,7 @@ def _checked(given: argparse.Namespace, environ: Mapping[str, str]) -> Options:
                 f"several nodes work on CPUs only, and this job would run on {backend.name}s; "
                 "give --backend gloo, or one node"
             )
-        raise ValueError("several nodes are not there yet; run one, without --nnodes")
+        comm = "mpi"
     script = ["-m", given.script] if given.module else [given.script]
     return Options(
         backend, ids, comm, given.nnodes, node, master, token, given.log_dir, given.max_restart,
