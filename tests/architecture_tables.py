@@ -18,7 +18,8 @@ LOOKED_UP = ("nn/layers/", "nn/functional.py", "nn/clip.py", "nn/first_values.py
 SUBJECTS = {"saving/": 1500, "io/": 2500, "ops/kernels/gpu/": 4500,
             "profiler/": 400, "imperative/recompute.py": 110, "distributed/join.py": 60,
             "distributed/hooks.py": 60, "distributed/comm_report.py": 110,
-            "distributed/fleet/": 10, "distributed/launch/": 700}  # fmt: skip
+            "distributed/fleet/": 10, "distributed/launch/": 700, "distributed/store.py": 200,
+            "distributed/store_server.py": 220}  # fmt: skip
 # So is what takes in ops from outside the tree.
 NOT_CORE = (*OF_OPS, *LOOKED_UP, *SUBJECTS, "testing/", "utils/load_op.py",
             "ops/kernels/functor_file.py")  # fmt: skip
@@ -91,9 +92,10 @@ ORDER = {
     "saving": ["errors", "source", "pickled", "pickle_reader", "values", "paddle_format",
                "pickle_writer", "torch_format", "safetensors_format", "file_kind", "atomic",
                "checkpoint"],
-    "distributed": ["store", "process_group", "group", "collective", "agreement", "comm_report",
-                    "hooks", "join", "strategy", "waits", "parallel", "sync_batch_norm",
-                    "spawn_child", "spawn_job", "spawn_context", "spawn", "launch", "fleet"],
+    "distributed": ["store_server", "store", "process_group", "group", "collective", "agreement",
+                    "comm_report", "hooks", "join", "strategy", "waits", "parallel",
+                    "sync_batch_norm", "spawn_child", "spawn_job", "spawn_context", "spawn",
+                    "launch", "fleet"],
     "profiler": ["recorder", "timeline", "profiler"],
     "testing": ["sample", "operands", "derivative", "forward_suite", "gradient_suite",
                 "random_suite", "mutation",

@@ -25,10 +25,7 @@ def meet(options: Options) -> OneNode:
     if options.node:
         store = Store.connect(host, port, options.token, options.meet_timeout)
     else:
-        try:
-            store = Store.serve(host, port, options.token, _ANSWER_SECONDS)
-        except OSError as error:
-            raise OSError(f"node 0 cannot serve at --master {host}:{port}: {error}") from error
+        store = Store.serve(host, port, options.token, _ANSWER_SECONDS)
     try:
         return ManyNodes(options, store, PmiServer)
     except BaseException:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from minipaddle.distributed.launch.node import NodesFailed, OneNode, Report
 from minipaddle.distributed.launch.options import Options
+from minipaddle.distributed.store import Store
 
 BEAT_SECONDS = 0.5
 LOST_SECONDS = 8.0  # without a beat; a node is not silent while it ends its ranks
@@ -17,22 +18,6 @@ REPORT_SECONDS = 60.0  # longer than a node takes to end ranks that resist
 LEAVE_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
 _ANSWER_SECONDS = 30.0  # of node 0, to anything
-
-
-class Store(Protocol):
-    """What nodes need of a key-value store that node 0 serves."""
-
-    def set(self, key: str, value: bytes) -> None:
-        """Writes a value."""
-
-    def get(self, key: str, timeout: float | None = None) -> bytes:
-        """Waits for a value; TimeoutError if it does not come."""
-
-    def add(self, key: str, amount: int) -> int:
-        """Adds to a counter, which starts at 0; returns what it is then."""
-
-    def close(self) -> None:
-        """Leaves; of node 0, also ends the service."""
 
 
 class Pmi(Protocol):

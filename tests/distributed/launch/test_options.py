@@ -20,13 +20,6 @@ def test_a_module():
     assert options.command == ["-m", "package.module", "-v"]
 
 
-@pytest.mark.parametrize("name", ["--xpus", "--selected_xpus"])
-def test_ids_of_devices_are_taken_whole(name, monkeypatch):
-    monkeypatch.setenv("XPU_VISIBLE_DEVICES", "8,9,10,11")
-    with pytest.raises(SystemExit):  # this process has no XPUs; the text is in the next test
-        read_options([name, "8,9,10,11", SCRIPT])
-
-
 def test_a_node_of_several(monkeypatch):
     monkeypatch.setenv(TOKEN_VARIABLE, "secret")
     options = read_options(

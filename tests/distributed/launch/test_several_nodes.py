@@ -101,12 +101,14 @@ def test_a_port_in_use(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        master = f"127.0.0.1:{taken.getsockname()[1]}"
+        taken_port = taken.getsockname()[1]
+        master = f"127.0.0.1:{taken_port}"
         options = ("--nnodes", "2", "--nproc_per_node", "1", "--master", master, "--rank", "0")
         with launched(tmp_path, *options, SCRIPT, "tell", str(tmp_path)) as launch:
             code, _, errors = launch.end()
     assert code == 1
-    assert f"node 0 cannot serve at --master {master}" in errors
+    assert str(taken_port) in errors
+    assert "Traceback" not in errors
 
 
 def test_a_wrong_token_joins_no_job(tmp_path):
