@@ -1,276 +1,283 @@
-"""Store: keys and values that the processes of a job share over TCP; strangers are refused."""
+"""A key-value store over TCP, through which the processes of one job on several hosts meet."""
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import secrets
 import socket
 import threading
 import time
-import weakref
+from collections.abc import Iterator
 
 from minipaddle.distributed.store_server import (
+    ABSENT,
+    ADD,
+    DELETE,
+    GET,
+    LENGTH,
     MAGIC,
+    MAX_BODY,
     MAX_KEY_BYTES,
     MAX_VALUE_BYTES,
     NONCE_BYTES,
-    SIZE,
-    Operation,
+    OK,
+    REQUEST,
+    SECONDS_TO_PROVE,
+    SET,
     Server,
-    Status,
-    pack_request,
+    frame,
     proof,
 )
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.5
-_GRACE_SECONDS = 10.0  # beyond a wait's own limit, until a silent server counts as gone
+_GRACE = 10.0  # what a server that lives may take beyond the time that a request allows it
 
 
 class Store:
-    """Keys and values of one job. One process serves them; all, that one included, are clients.
+    """Keys and values that all processes of a job see, kept by one of them.
 
-    Nothing is accepted from a connection that has not proven that it knows the job's token; the
-    token itself never travels. What follows is not encrypted. Threads may share a Store: a wait
-    of one does not hold up another.
+    Methods may be called from several threads at once. A value has at most a mebibyte, a key 255
+    bytes. After the serving process has ended every call raises a ``ConnectionError``.
 
     Attributes:
-        host: The server's host, as it was given.
-        port: The server's port.
-        timeout: Seconds that a wait may last where no other limit is given.
+        host: Name or address of the serving host.
+        port: The TCP port there.
+        timeout: Seconds that ``get`` and ``barrier`` wait unless told otherwise.
 
     Example:
         >>> from minipaddle.distributed.store import Store
-        >>> store = Store.serve("127.0.0.1", 0, token="secret", timeout=10)
-        >>> other = Store.connect("127.0.0.1", store.port, token="secret", timeout=10)
-        >>> other.set("answer", b"42")
-        >>> store.get("answer"), store.add("count", 2), other.add("count", 3)
-        (b'42', 2, 5)
-        >>> other.close(); store.close()
+        >>> with Store.serve("127.0.0.1", 0, token="secret", timeout=10.0) as store:
+        ...     other = Store.connect("127.0.0.1", store.port, token="secret", timeout=10.0)
+        ...     other.set("greeting", b"hello")
+        ...     other.close()
+        ...     store.get("greeting")
+        b'hello'
     """
 
     def __init__(
         self, host: str, port: int, token: str, timeout: float, server: Server | None = None
     ) -> None:
-        self.host, self.port, self.timeout = host, port, timeout
+        self.host = host
+        self.port = port
+        self.timeout = timeout
         self._token = token.encode()
-        self._idle: list[socket.socket] = []
-        self._used: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._server = server
         self._lock = threading.Lock()
-        self._ended = ""  # why it cannot be used any more
-        self._end = weakref.finalize(self, server.close) if server is not None else None
+        self._closed = False
+        self._open: set[socket.socket] = set()
+        self._idle: list[socket.socket] = []
 
     @classmethod
     def serve(cls, host: str, port: int, token: str, timeout: float) -> Store:
-        """Starts the server, in a thread of this process, and is its first client.
+        """Starts the server in a thread of this process and returns its first client.
 
         Args:
-            host: Name or address of the interface to listen at.
+            host: The address to listen on; ``"0.0.0.0"`` for all of this host.
             port: The port; 0 for a free one.
-            token: The job's secret, not empty.
-            timeout: Seconds that a wait may last where no other limit is given.
+            token: What all processes of this job know and nobody else does.
+            timeout: Seconds that ``get`` and ``barrier`` wait unless told otherwise.
 
         Raises:
-            OSError: The port is in use, or the host is not this machine's; names both.
-            ValueError: An argument is out of range.
+            OSError: The address cannot be used; the text names host and port.
+            ValueError: The token is empty.
         """
-        _check(token, timeout)
+        if not token:
+            raise ValueError("token must be a text that only this job knows; got an empty one")
         server = Server(host, port, token.encode())
         store = cls(host, server.port, token, timeout, server)
         try:
-            store._put_back(store._join(time.monotonic() + timeout))
+            with store._link(time.monotonic() + timeout):
+                return store
         except BaseException:
             store.close()
             raise
-        return store
 
     @classmethod
     def connect(cls, host: str, port: int, token: str, timeout: float) -> Store:
-        """Joins a job's store, trying again until the server is there.
+        """Connects to a store, trying until it is there.
+
+        Args:
+            host: Name or address of the serving host.
+            port: Its port.
+            token: The job's token.
+            timeout: Seconds to try, and that ``get`` and ``barrier`` wait unless told otherwise.
 
         Raises:
-            TimeoutError: There is no server at that host and port after ``timeout`` seconds.
-            PermissionError: The server belongs to a job with another token.
-            ValueError: An argument is out of range.
+            TimeoutError: Nobody answered in time; the text names host and port.
+            PermissionError: The store there belongs to another job.
+            ConnectionError: What answers there is no store.
         """
-        _check(token, timeout)
         store = cls(host, port, token, timeout)
-        store._put_back(store._join(time.monotonic() + timeout))
-        return store
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                with store._link(deadline):
+                    return store
+            except (PermissionError, _StrangerError):
+                raise
+            except OSError as error:
+                if time.monotonic() + 0.1 > deadline:
+                    raise TimeoutError(
+                        f"no store answered at {host}:{port} within {timeout:g} seconds "
+                        f"(last: {error}); is the process that serves it running, and the port "
+                        "open between the hosts?"
+                    ) from error
+                time.sleep(0.1)
 
     def set(self, key: str, value: bytes) -> None:
-        """Gives ``key`` a value of at most 1 MiB and wakes those who wait for it."""
+        """Stores a value under a key, in place of what was there."""
         if len(value) > MAX_VALUE_BYTES:
-            raise ValueError(f"value must have at most {MAX_VALUE_BYTES} bytes, got {len(value)}")
-        self._ask(Operation.SET, key, value=bytes(value))
+            raise ValueError(
+                f"value of {key!r} must have at most {MAX_VALUE_BYTES} bytes, got {len(value)}"
+            )
+        self._call(SET, key, bytes(value))
 
     def get(self, key: str, timeout: float | None = None) -> bytes:
-        """Returns the value of ``key``, waiting until there is one.
+        """Returns the value of a key, waiting until it is there.
 
         Raises:
-            TimeoutError: There is none after ``timeout`` seconds; names the key.
-            ConnectionError: The server is gone.
+            TimeoutError: It was not there within ``timeout`` seconds; the text names the key.
         """
-        seconds = self.timeout if timeout is None else timeout
-        return self._ask(Operation.GET, key, seconds=seconds)
+        wait = self.timeout if timeout is None else timeout
+        answer = self._call(GET, key, b"%f" % wait, wait)
+        if answer == ABSENT:
+            raise TimeoutError(
+                f"nobody has set the key {key!r} in the store at {self.host}:{self.port} "
+                f"within {wait:g} seconds"
+            )
+        return answer[1:]
 
     def add(self, key: str, amount: int) -> int:
-        """Adds to a counter, which starts at 0, and returns its new value.
-
-        Raises:
-            ValueError: ``key`` holds something else than a counter.
-        """
-        return int(self._ask(Operation.ADD, key, amount=amount))
+        """Adds to a counter, which starts at 0, and returns its new value; atomic."""
+        return int(self._call(ADD, key, b"%d" % amount)[1:])
 
     def delete(self, key: str) -> None:
-        """Forgets ``key``, if it is there."""
-        self._ask(Operation.DELETE, key)
+        """Removes a key; one that is not there is no error."""
+        self._call(DELETE, key)
 
     def barrier(self, name: str, count: int, timeout: float | None = None) -> None:
-        """Returns when ``count`` callers have come; a name may be used again and again.
+        """Returns when ``count`` callers have come; the same name may serve again and again.
 
         Raises:
-            TimeoutError: Some have not come in time; says how many had.
+            TimeoutError: They did not come in time; the text names the barrier.
         """
-        arrived = self.add(f"barrier/{name}", 1)
-        turn, place = divmod(arrived - 1, count)
-        if place == count - 1:
-            self.set(f"barrier/{name}/{turn}", b"")
-            self.delete(f"barrier/{name}/{turn - 1}")  # all have left that one to come here
-        seconds = self.timeout if timeout is None else timeout
+        number = self.add(f"barrier/{name}", 1)
+        turn = (number - 1) // count
+        done = f"barrier/{name}/{turn}"
+        if number % count == 0:
+            self.delete(f"barrier/{name}/{turn - 1}")
+            self.set(done, b"")
         try:
-            self.get(f"barrier/{name}/{turn}", seconds)
-        except TimeoutError:
-            came = self.add(f"barrier/{name}", 0) - turn * count
-            raise TimeoutError(
-                f"barrier {name!r}: {came} of {count} came within {seconds:g} seconds"
-            ) from None
+            self.get(done, timeout)
+        except TimeoutError as error:
+            here = self.add(f"barrier/{name}", 0) - turn * count
+            raise TimeoutError(f"barrier {name!r}: {here} of {count} came; {error}") from None
 
     def close(self) -> None:
-        """Leaves the store; where it is served, ends the server too. Waits end with an error."""
+        """Ends this client, and the server if this process serves; a second call does nothing."""
         with self._lock:
-            self._ended = self._ended or "this process has closed it"
-            for sock in list(self._used):
-                try:
-                    sock.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits in it
-                except OSError:
-                    pass
-            for sock in self._idle:
-                sock.close()
+            self._closed = True
+            links, self._open = self._open, set()
             self._idle.clear()
-        if self._end is not None:
-            self._end()
+        for sock in links:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits in it
+            sock.close()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
-    def _ask(
-        self, op: Operation, key: str, value: bytes = b"", amount: int = 0, seconds: float = 0.0
-    ) -> bytes:
+    def __enter__(self) -> Store:
+        """Returns the store, which the end of the block closes."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Closes the store."""
+        self.close()
+
+    def _call(self, code: int, key: str, data: bytes = b"", wait: float = 0.0) -> bytes:
         name = key.encode()
         if not 0 < len(name) <= MAX_KEY_BYTES:
-            raise ValueError(f"key must have 1 to {MAX_KEY_BYTES} bytes, got {len(name)}")
-        sock = self._take()
+            raise ValueError(f"key must have 1 to {MAX_KEY_BYTES} bytes, got {len(name)}: {key!r}")
+        deadline = time.monotonic() + wait + _GRACE
         try:
-            sock.settimeout(max(seconds, 0.0) + _GRACE_SECONDS)
-            sock.sendall(pack_request(op, name, amount, seconds, value))
-            reply = _receive(sock)
-        except BaseException as error:
-            sock.close()
-            if not isinstance(error, OSError):
-                raise
-            self._ended = self._ended or str(error) or "no answer"
-            raise self._gone(f"{op.name.lower()} of key {key!r}") from error
-        self._put_back(sock)
-        if reply[0] == Status.LATE:
-            raise TimeoutError(f"key {key!r} was not set within {seconds:g} seconds")
-        if reply[0] == Status.WRONG:
-            raise ValueError(f"key {key!r}: {reply[1:].decode()}")
-        return reply[1:]
+            with self._link(deadline) as sock:
+                sock.sendall(frame(REQUEST.pack(code, len(name)) + name + data))
+                return _receive(sock, deadline)
+        except PermissionError:
+            raise
+        except OSError as error:
+            if self._closed:
+                raise RuntimeError("this store was closed") from None
+            raise ConnectionError(
+                f"the store at {self.host}:{self.port} does not answer any more: {error}; the "
+                "process that served it has ended or cannot be reached"
+            ) from error
 
-    def _take(self) -> socket.socket:
+    @contextlib.contextmanager
+    def _link(self, deadline: float) -> Iterator[socket.socket]:
+        """A connection for one request at a time; one that failed is not used again."""
         with self._lock:
-            if self._ended:
-                raise self._gone("a new request")
             sock = self._idle.pop() if self._idle else None
         if sock is None:
-            try:
-                sock = self._join(time.monotonic() + min(self.timeout, _GRACE_SECONDS))
-            except TimeoutError as error:
-                self._ended = str(error)
-                raise self._gone("a new request") from error
+            sock = _dial(self.host, self.port, self._token, deadline)
         with self._lock:
-            self._used.add(sock)
-        return sock
-
-    def _gone(self, where: str) -> ConnectionError:
-        return ConnectionError(
-            f"the store at {self.host}:{self.port} is gone in {where}: {self._ended}"
-        )
-
-    def _put_back(self, sock: socket.socket) -> None:
+            self._open.add(sock)
+        try:
+            yield sock
+        except BaseException:
+            with self._lock:
+                self._open.discard(sock)
+            sock.close()
+            raise
         with self._lock:
-            self._used.discard(sock)
-            if self._ended:
-                sock.close()
-            else:
+            if not self._closed:
                 self._idle.append(sock)
+                return
+        sock.close()
 
-    def _join(self, deadline: float) -> socket.socket:
-        """A connection whose two ends have proven to each other that they know the token."""
-        pause, problem = _FIRST_PAUSE, "no answer"
-        while (left := deadline - time.monotonic()) > 0:
-            try:
-                sock = socket.create_connection((self.host, self.port), left)
-                try:
-                    sock.settimeout(left)
-                    self._introduce(sock)
-                    return sock
-                except BaseException:
-                    sock.close()
-                    raise
-            except PermissionError:
-                raise
-            except OSError as error:  # not there yet, or busy with too many strangers
-                problem = str(error)
-            time.sleep(max(0.0, min(pause, deadline - time.monotonic())))
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        raise TimeoutError(
-            f"no store answered at {self.host}:{self.port} in time ({problem}): does the process "
-            "that serves it run, and does a firewall let this port through?"
-        )
 
-    def _introduce(self, sock: socket.socket) -> None:
+class _StrangerError(ConnectionError):
+    """What answers is not a store of this version."""
+
+
+def _dial(host: str, port: int, token: bytes, deadline: float) -> socket.socket:
+    """Connects once and proves the token, as the server must prove that it knows it."""
+    limit = min(deadline, time.monotonic() + SECONDS_TO_PROVE)
+    sock = socket.create_connection((host, port), max(0.01, limit - time.monotonic()))
+    try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        challenge = _receive(sock)
-        if len(challenge) != len(MAGIC) + NONCE_BYTES or not challenge.startswith(MAGIC):
-            raise PermissionError(f"what listens at {self.host}:{self.port} is no store")
-        theirs, own = challenge[len(MAGIC) :], secrets.token_bytes(NONCE_BYTES)
-        hello = own + proof(self._token, b"client", theirs, own)
-        sock.sendall(SIZE.pack(len(hello)) + hello)
-        if not hmac.compare_digest(_receive(sock), proof(self._token, b"server", theirs, own)):
+        greeting = _receive(sock, limit)
+        if len(greeting) != len(MAGIC) + NONCE_BYTES or not greeting.startswith(MAGIC):
+            raise _StrangerError(f"what answers at {host}:{port} is no store of this version")
+        own = secrets.token_bytes(NONCE_BYTES)
+        nonces = greeting[len(MAGIC) :] + own
+        sock.sendall(frame(MAGIC + own + proof(token, b"client", nonces)))
+        answer = _receive(sock, limit)
+        if not hmac.compare_digest(answer, OK + proof(token, b"server", nonces)):
             raise PermissionError(
-                f"the store at {self.host}:{self.port} belongs to a job with another token; two "
-                "jobs cannot share a port: give this one another, or the token of that job"
+                f"the store at {host}:{port} belongs to another job: its token is not this job's; "
+                "choose another port"
             )
+        return sock
+    except BaseException:
+        sock.close()
+        raise
 
 
-def _receive(sock: socket.socket) -> bytes:
-    (size,) = SIZE.unpack(_exactly(sock, SIZE.size))
-    if not 0 < size <= MAX_VALUE_BYTES + 1:
-        raise PermissionError("what answers is no store")
-    return _exactly(sock, size)
+def _receive(sock: socket.socket, deadline: float) -> bytes:
+    (size,) = LENGTH.unpack(_exactly(sock, LENGTH.size, deadline))
+    if size > MAX_BODY:
+        raise _StrangerError(f"a frame of {size} bytes, which no store of this version sends")
+    return _exactly(sock, size, deadline)
 
 
-def _exactly(sock: socket.socket, size: int) -> bytes:
+def _exactly(sock: socket.socket, size: int, deadline: float) -> bytes:
     data = bytearray()
     while len(data) < size:
-        part = sock.recv(size - len(data))
+        sock.settimeout(max(0.01, deadline - time.monotonic()))
+        part = sock.recv(min(size - len(data), 1 << 16))
         if not part:
-            raise ConnectionError("the connection was closed")
+            raise ConnectionResetError("the connection was closed")
         data += part
     return bytes(data)
-
-
-def _check(token: str, timeout: float) -> None:
-    if not token:
-        raise ValueError("token must not be empty: it keeps strangers out")
-    if not timeout > 0:
-        raise ValueError(f"timeout must be a positive number of seconds, got {timeout}")

@@ -1,247 +1,284 @@
-"""The store: values, waits and counters; strangers, garbage and other jobs stay outside."""
+"""The TCP store: its calls, its ends, and strangers on its port."""
 
+import contextlib
+import os
 import random
+import secrets
+import signal
 import socket
 import struct
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
+import psutil
 import pytest
 
 from minipaddle.distributed import store_server
-from minipaddle.distributed.store import Store
+from minipaddle.distributed.store import MAX_VALUE_BYTES, Store
+from tests.distributed.leftovers import nothing_left, until
 
 HOST = "127.0.0.1"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def store() -> Iterator[Store]:
-    store = Store.serve(HOST, 0, "the token", timeout=20)
-    yield store
-    store.close()
+def served():
+    with Store.serve(HOST, 0, "token", 20.0) as store:
+        yield store
 
 
-@pytest.fixture
-def other(store: Store) -> Iterator[Store]:
-    other = Store.connect(HOST, store.port, "the token", timeout=20)
-    yield other
-    other.close()
+def client_of(store, token="token", timeout=20.0):
+    return Store.connect(HOST, store.port, token, timeout)
 
 
-def server_of(store: Store) -> Any:
-    return store._end.peek()[1].__self__  # type: ignore[union-attr,index,attr-defined]
+def raw(store):
+    return socket.create_connection((HOST, store.port), 10.0)
 
 
-def test_values_are_shared(store: Store, other: Store) -> None:
-    store.set("a", b"1")
-    other.set("größe", bytes(range(256)) * 4096)
-    assert other.get("a") == b"1"
-    assert store.get("größe") == bytes(range(256)) * 4096
-    other.set("a", b"")
-    assert store.get("a") == b""
+def frame(body):
+    return struct.pack(">I", len(body)) + body
 
 
-def test_get_waits_until_the_key_is_set(store: Store, other: Store) -> None:
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(store.get, "late")
-        assert store.add("meanwhile", 1) == 1  # a wait of one thread holds up no other
-        other.set("late", b"here")
-        assert waiting.result(10) == b"here"
+def test_values_counters_and_absent_keys(served):
+    with client_of(served) as client:
+        client.set("a", b"1\0\xff")
+        assert served.get("a") == b"1\0\xff"
+        served.set("a", b"")
+        assert client.get("a") == b""
+        assert [client.add("n", 5), served.add("n", -2), client.add("n", 0)] == [5, 3, 3]
+        client.delete("a")
+        client.delete("a")
+        with pytest.raises(TimeoutError, match=r"'a'.*0\.05 seconds"):
+            served.get("a", timeout=0.05)
+        big = os.urandom(MAX_VALUE_BYTES)
+        client.set("big", big)
+        assert served.get("big") == big
 
 
-def test_get_names_the_key_that_did_not_come(store: Store) -> None:
-    with pytest.raises(TimeoutError, match=r"'never' was not set within 0.05 seconds"):
-        store.get("never", timeout=0.05)
-    store.set("never", b"after all")
-    assert store.get("never", timeout=0) == b"after all"
+def test_bad_keys_and_values_leave_the_store_usable(served):
+    with pytest.raises(ValueError, match="at most"):
+        served.set("a", bytes(MAX_VALUE_BYTES + 1))
+    for key in ("", "k" * 256):
+        with pytest.raises(ValueError, match="key must have"):
+            served.get(key)
+    served.set("text", b"no number")
+    with pytest.raises(ConnectionError):
+        served.add("text", 1)
+    assert served.add("n", 1) == 1
 
 
-def test_deleted_key_is_waited_for_again(store: Store, other: Store) -> None:
-    store.set("a", b"1")
-    other.delete("a")
-    other.delete("a")
-    with pytest.raises(TimeoutError):
-        store.get("a", timeout=0)
+def test_get_waits_while_other_threads_of_the_same_client_go_on(served):
+    found = []
+    with client_of(served) as client:
+        thread = threading.Thread(target=lambda: found.append(client.get("late")))
+        thread.start()
+        assert until(lambda: any(p.waits_for for p in list(served._server.peers.values())))
+        client.set("late", b"here")
+        thread.join(10)
+    assert found == [b"here"]
 
 
-def test_add_is_atomic(store: Store) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        got = sorted(pool.map(lambda _: store.add("n", 1), range(200)))
-    assert got == list(range(1, 201))
-    assert store.add("n", -200) == 0
-    store.set("text", b"abc")
-    with pytest.raises(ValueError, match=r"'text'.*no counter"):
-        store.add("text", 1)
+def test_barrier_again_and_again(served):
+    order = []
+
+    def work():
+        with client_of(served) as client:
+            for turn in range(20):
+                order.append(turn)
+                client.barrier("step", 3)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert order == sorted(order) and len(order) == 60
+    assert len(served._server.values) == 2  # the counter and the last turn
+    with pytest.raises(TimeoutError, match="barrier 'alone': 1 of 2 came"):
+        served.barrier("alone", 2, timeout=0.05)
 
 
-def test_barrier_can_be_used_again_and_leaves_no_keys(store: Store) -> None:
-    def pass_three_times(_: int) -> None:
-        for _ in range(3):
-            store.barrier("b", 4)
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(pass_three_times, range(4)))
-    assert sorted(server_of(store).values) == ["barrier/b", "barrier/b/2"]
-
-
-def test_barrier_says_how_many_came(store: Store) -> None:
-    with pytest.raises(TimeoutError, match=r"'b': 1 of 2 came within 0.05 seconds"):
-        store.barrier("b", 2, timeout=0.05)
-
-
-def test_bad_arguments_are_named_and_leave_the_store_usable(store: Store) -> None:
-    with pytest.raises(ValueError, match="key must have"):
-        store.set("", b"")
-    with pytest.raises(ValueError, match="key must have"):
-        store.get("k" * 2000)
-    with pytest.raises(ValueError, match="value must have"):
-        store.set("k", bytes(2 << 20))
-    with pytest.raises(ValueError, match="token"):
-        Store.serve(HOST, 0, "", timeout=1)
-    with pytest.raises(ValueError, match="timeout"):
-        Store.connect(HOST, store.port, "the token", timeout=0)
-    assert store.add("n", 1) == 1
-
-
-def test_port_in_use_names_host_and_port(store: Store) -> None:
-    with pytest.raises(OSError, match=rf"{HOST}:{store.port}.*in use"):
-        Store.serve(HOST, store.port, "the token", timeout=1)
-
-
-def test_connect_names_a_server_that_is_not_there() -> None:
-    with socket.create_server((HOST, 0)) as free:
-        port = free.getsockname()[1]
-    with pytest.raises(TimeoutError, match=f"{HOST}:{port}"):
-        Store.connect(HOST, port, "the token", timeout=0.1)
-
-
-def test_another_job_is_refused_and_the_first_goes_on(store: Store, other: Store) -> None:
+def test_a_job_with_another_token_is_refused_and_the_first_goes_on(served):
+    served.set("mine", b"1")
     begin = time.monotonic()
-    with pytest.raises(PermissionError, match=rf"{HOST}:{store.port} belongs to a job with anoth"):
-        Store.connect(HOST, store.port, "another token", timeout=20)
+    with pytest.raises(PermissionError, match=f"{HOST}:{served.port} belongs to another job"):
+        client_of(served, token="other")
+    with pytest.raises(OSError, match=f"cannot listen on {HOST}:{served.port}.*another port"):
+        Store.serve(HOST, served.port, "other", 5.0)
     assert time.monotonic() - begin < 5
-    store.set("a", b"1")
-    assert other.get("a") == b"1"
+    assert served.get("mine") == b"1"
 
 
-def test_server_that_only_claims_to_know_the_token_is_refused() -> None:
-    with socket.create_server((HOST, 0)) as listener, ThreadPoolExecutor(1) as pool:
-        port = listener.getsockname()[1]
-        joining = pool.submit(Store.connect, HOST, port, "the token", 10)
-        link, _ = listener.accept()
-        with link:
-            link.sendall(struct.pack("<I", 40) + store_server.MAGIC + bytes(32))
-            assert len(link.recv(100)) == 68
-            link.sendall(struct.pack("<I", 32) + bytes(32))
-            with pytest.raises(PermissionError, match="another token"):
-                joining.result(10)
+def test_no_store_there():
+    with socket.create_server((HOST, 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(TimeoutError, match=f"{HOST}:{port} within 0.3 seconds"):
+        Store.connect(HOST, port, "token", 0.3)
 
 
-def test_dead_server_is_an_error_and_no_hang(store: Store, other: Store) -> None:
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(other.get, "never")
-        while not any(link.awaits for link in list(server_of(store)._links)):
-            time.sleep(0.001)
-        store.close()
-        with pytest.raises(ConnectionError, match=r"gone.*'never'"):
-            waiting.result(10)
-    with pytest.raises(ConnectionError, match="gone"):
-        other.set("a", b"1")
+def test_something_else_there():
+    with socket.create_server((HOST, 0)) as other:
+
+        def greet():
+            sock, _ = other.accept()
+            with sock:
+                sock.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
+                with contextlib.suppress(ConnectionError):
+                    sock.recv(1)
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        with pytest.raises(ConnectionError, match="no store of this version"):
+            Store.connect(HOST, other.getsockname()[1], "token", 5.0)
+        thread.join(10)
 
 
-def test_close_ends_the_own_waits_and_the_server_thread(store: Store) -> None:
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(store.get, "never")
-        while not any(link.awaits for link in list(server_of(store)._links)):
-            time.sleep(0.001)
-        store.close()
-        with pytest.raises(ConnectionError, match="closed"):
-            waiting.result(10)
-    with pytest.raises(ConnectionError, match="has closed it"):
-        store.get("a")
-    assert "minipaddle-store" not in [thread.name for thread in threading.enumerate()]
+def test_connect_waits_for_the_server():
+    with socket.create_server((HOST, 0)) as closed:
+        port = closed.getsockname()[1]
+    found = []
+    thread = threading.Thread(target=lambda: found.append(Store.connect(HOST, port, "token", 20.0)))
+    thread.start()
+    with Store.serve(HOST, port, "token", 20.0):
+        thread.join(20)
+        found[0].close()
 
 
-def stranger(port: int) -> tuple[socket.socket, bytes]:
-    sock = socket.create_connection((HOST, port), 10)
-    challenge = b""
-    while len(challenge) < 44:
-        challenge += sock.recv(44 - len(challenge))
-    return sock, challenge[12:]
+def test_a_killed_server_ends_every_call_at_once():
+    program = (
+        "from minipaddle.distributed.store import Store; import time\n"
+        f"print(Store.serve('{HOST}', 0, 'token', 20.0).port, flush=True); time.sleep(60)"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    try:
+        port = int(child.stdout.readline())
+        client = Store.connect(HOST, port, "token", 60.0)
+        killer = threading.Timer(0.2, child.kill)
+        killer.start()
+        begin = time.monotonic()
+        for _ in range(2):
+            with pytest.raises(ConnectionError, match=f"{HOST}:{port} does not answer any more"):
+                client.get("never")
+        assert time.monotonic() - begin < 10
+        killer.join()
+        client.close()
+    finally:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate(timeout=10)
 
 
-def hello(challenge: bytes, token: bytes) -> bytes:
-    own = bytes(32)
-    return struct.pack("<I", 64) + own + store_server.proof(token, b"client", challenge, own)
+def test_close_wakes_waiting_threads_and_leaves_nothing(monkeypatch, tmp_path):
+    with nothing_left(monkeypatch, tmp_path):
+        store = Store.serve(HOST, 0, "token", 20.0)
+        client = client_of(store)
+        errors = []
+
+        def wait():
+            try:
+                client.get("never", 30.0)
+            except RuntimeError as error:
+                errors.append(str(error))
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        assert until(lambda: any(p.waits_for for p in list(store._server.peers.values())))
+        for one in (client, client, store, store):
+            one.close()
+        thread.join(10)
+        assert errors == ["this store was closed"]
+        with pytest.raises(RuntimeError, match="closed"):
+            client.get("a")
 
 
-def garbage(rng: random.Random, challenge: bytes, replayed: bytes) -> bytes:
-    good_size = struct.pack("<I", 64)
-    return [
-        lambda: rng.randbytes(rng.randrange(1, 200)),
-        lambda: good_size + rng.randbytes(rng.randrange(64)),
-        lambda: struct.pack("<I", rng.randrange(65, 1 << 32)) + rng.randbytes(30),
-        lambda: hello(challenge, b"another token"),
-        lambda: replayed,
-        lambda: store_server.pack_request(store_server.Operation.SET, b"evil", 0, 0.0, b"x"),
-        lambda: good_size + rng.randbytes(64)
-        + store_server.pack_request(store_server.Operation.SET, b"evil", 0, 0.0, b"x"),
-        lambda: bytes(rng.randrange(1, 100)),
-    ][rng.randrange(8)]()  # fmt: skip
-
-
-def resident_bytes() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-
-
-def test_ten_thousand_messages_of_strangers(store: Store, other: Store) -> None:
-    server, rng = server_of(store), random.Random(7)
-    first, challenge = stranger(store.port)
-    with first:
-        replayed = hello(challenge, b"the token")  # as one would overhear it
-    other.set("kept", b"1")
-    links = len(server._links)
-    before = 0
-    for count in range(10_000):
-        sock, challenge = stranger(store.port)
-        with sock:
-            sock.sendall(garbage(rng, challenge, replayed))
-        if count == 1000:
-            before = resident_bytes()
-        if count % 1000 == 0:
-            assert other.add("alive", 1) == count // 1000 + 1
-    assert resident_bytes() - before < 4 << 20
-    deadline = time.monotonic() + 10
-    while len(server._links) > links and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert len(server._links) <= links and sorted(server.values) == ["alive", "kept"]
-    assert store.get("kept") == b"1"
-
-
-def test_silent_strangers_are_few_and_leave_soon(
-    store: Store, other: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = server_of(store)
-    monkeypatch.setattr(store_server, "_STRANGER_SECONDS", 0.5)
-    silent = [stranger(store.port)[0] for _ in range(100)]
-    assert sum(not link.proven for link in list(server._links)) <= 64
-    third = Store.connect(HOST, store.port, "the token", timeout=10)  # is let in all the same
-    third.close()
-    deadline = time.monotonic() + 10
-    while any(not link.proven for link in list(server._links)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert all(link.proven for link in list(server._links))
-    assert other.add("alive", 1) == 1
-    for sock in silent:
+def test_silent_strangers_are_dropped_in_time_and_in_number(served, monkeypatch):
+    monkeypatch.setattr(store_server, "SECONDS_TO_PROVE", 0.5)
+    monkeypatch.setattr(store_server, "MAX_STRANGERS", 8)
+    strangers = [raw(served) for _ in range(50)]
+    with client_of(served) as client:  # while they hold their places
+        client.set("a", b"1")
+    peers = served._server.peers
+    assert sum(not p.proven for p in list(peers.values())) <= 8
+    assert until(lambda: all(p.proven for p in list(peers.values())), 5.0)
+    for sock in strangers:
         sock.close()
 
 
-def test_huge_length_is_refused_before_its_data_comes(store: Store) -> None:
-    sock, _ = stranger(store.port)
-    with sock:
-        sock.sendall(struct.pack("<I", 0xFFFFFFFF))
-        assert sock.recv(10) == b""
+def recorded_hello(store):
+    """The bytes with which a client of the job joined, as somebody on the wire sees them."""
+    sent = []
+
+    class Recorder(socket.socket):
+        def sendall(self, data, *rest):
+            sent.append(bytes(data))
+            return super().sendall(data, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "socket", Recorder)
+        client_of(store).close()
+    assert len(sent) == 1 and b"token" not in sent[0]
+    return sent[0]
+
+
+def mutated(hello, dice):
+    """One message of a stranger."""
+    magic = store_server.MAGIC
+    request = struct.pack(">BH", dice.randrange(6), 3) + b"key" + dice.randbytes(9)
+    wrong = bytearray(hello)
+    wrong[dice.randrange(len(wrong))] ^= 1 << dice.randrange(8)
+    return dice.choice(
+        [
+            lambda: dice.randbytes(dice.randrange(1, 300)),
+            lambda: hello[: dice.randrange(1, len(hello))],
+            lambda: struct.pack(">I", dice.randrange(1 << 20, 1 << 32)) + dice.randbytes(60),
+            lambda: frame(magic + dice.randbytes(64)),
+            lambda: hello,
+            lambda: bytes(wrong),
+            lambda: frame(request),
+            lambda: hello + frame(request) * 3,
+            lambda: b"",
+        ]
+    )()
+
+
+def send_as_stranger(store, messages):
+    """Sends each on a connection of its own; returns the answers."""
+    answers = []
+    for message in messages:
+        with raw(store) as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            try:
+                sock.sendall(message)
+                sock.shutdown(socket.SHUT_WR)
+                answers.append(b"".join(iter(lambda: sock.recv(4096), b"")))
+            except OSError:
+                continue  # it was thrown out while it still spoke
+    return answers
+
+
+def test_ten_thousand_messages_of_strangers(served):
+    seed = secrets.randbits(32)
+    dice = random.Random(seed)
+    hello = recorded_hello(served)
+    served.set("mine", b"1")
+    server, process = served._server, psutil.Process()
+    send_as_stranger(served, [mutated(hello, dice) for _ in range(500)])  # warms allocators
+    assert until(lambda: len(server.peers) == 1)
+    before = process.memory_info().rss, process.num_fds(), dict(server.values)
+    answers = send_as_stranger(served, [mutated(hello, dice) for _ in range(10_000)])
+    assert until(lambda: len(server.peers) == 1)
+    after = process.memory_info().rss, process.num_fds(), dict(server.values)
+    accepted = [a for a in answers if a[4 + 18 + 32 :] not in (b"", b"\0\0\0\1\2")]
+    assert not accepted, seed
+    assert after[1:] == before[1:], seed
+    assert after[0] - before[0] < 4 << 20, (seed, before[0], after[0])
+    with client_of(served) as client:
+        assert client.get("mine") == b"1"
