@@ -103,8 +103,8 @@ ORDER = {
                 "__main__"],
     "distributed.fleet": ["utils"],
     "distributed.process_group": ["base", "lone", "message", "mesh", "channel", "staging",
-                                  "reduction", "flat", "algorithms", "rendezvous", "shm", "nccl",
-                                  "mpi"],
+                                  "reduction", "flat", "algorithms", "host", "rendezvous", "shm",
+                                  "nccl", "mpi_channel", "mpi"],
 }  # fmt: skip
 
 CUPY_IN = ["device/gpu.py", "ops/kernels/gpu/", "distributed/process_group/nccl.py"]
