@@ -19,6 +19,8 @@ SUBJECTS = {"saving/": 1500, "io/": 2500, "ops/kernels/gpu/": 4500,
             "profiler/": 400, "imperative/recompute.py": 110, "distributed/join.py": 60,
             "distributed/hooks.py": 60, "distributed/comm_report.py": 110,
             "distributed/fleet/": 10, "distributed/store.py": 200,
+            "distributed/process_group/mpi.py": 170,
+            "distributed/process_group/mpi_channel.py": 180,
             "distributed/store_server.py": 220, "distributed/launch/": 150}  # fmt: skip
 # So is what takes in ops from outside the tree.
 NOT_CORE = (*OF_OPS, *LOOKED_UP, *SUBJECTS, "testing/", "utils/load_op.py",

@@ -13,7 +13,13 @@ from minipaddle.distributed.process_group.base import DEFAULT_TIMEOUT
 from minipaddle.distributed.process_group.flat import check_movable
 from minipaddle.distributed.process_group.host import HostGroup, check_part
 from minipaddle.distributed.process_group.message import NO_ROOT, Call
-from minipaddle.distributed.process_group.mpi_channel import ALL, MpiChannel, MpiMesh, load_mpi
+from minipaddle.distributed.process_group.mpi_channel import (
+    ALL,
+    MpiChannel,
+    MpiMesh,
+    end_together,
+    load_mpi,
+)
 from minipaddle.distributed.process_group.reduction import Array
 
 
@@ -193,6 +199,7 @@ class MpiGroup(HostGroup):
                 f"the ranks have different numbers of rings (FLAGS_nccl_nrings): {counts}"
             )
         comms = [first, *(first.Dup() for _ in range(nrings))]
+        end_together(mpi)
         return cls(MpiMesh(mpi, comms, range(world_size), timeout))
 
     def _part(self, call: Call, members: Sequence[int], count: int) -> MpiGroup:

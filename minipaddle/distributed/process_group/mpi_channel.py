@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 import time
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +44,6 @@ def load_mpi() -> Any:
         ModuleNotFoundError: mpi4py is not installed; the text says how to.
         RuntimeError: No MPI library, or one that does not let several threads communicate.
     """
-    ours = "mpi4py.MPI" not in sys.modules
     try:
         import mpi4py
 
@@ -66,7 +64,6 @@ def load_mpi() -> Any:
             f"{MPI.Get_library_version().split(',')[0].strip()} was started without "
             "MPI_THREAD_MULTIPLE, which communication beside backward needs"
         )
-    atexit.register(_end, MPI, os.getpid(), ours)
     return MPI
 
 
@@ -107,6 +104,7 @@ class MpiChannel(Channel):
         self.comm = mesh.comms[ring]
         self.mpi = mesh.mpi
         self._sent: dict[int, Any] = {}
+        self._counts: dict[int, int] = {}
         self._farewells: dict[int, bytes] = {}
         self._status = self.mpi.Status()
 
@@ -125,6 +123,7 @@ class MpiChannel(Channel):
     def _receive(self, peers: Iterable[int], call: Call, max_fds: int = 0) -> None:
         requests = {p: self.comm.Irecv(self._received[p], p, _DATA) for p in peers}
         self.finish(requests, call)
+        self._sizes.update({peer: self._counts[peer] for peer in requests})
         sent, self._sent = self._sent, {}
         self.finish(sent, call)
 
@@ -174,7 +173,7 @@ class MpiChannel(Channel):
             reason = f"MPI cannot reach it: {error}"
             rank = self._mesh.ranks[peer if peer != ALL else self.peers[0]]
             raise PeerError(f"rank {rank} is gone; {reason}", rank, reason) from error
-        self._sizes[peer] = self._status.Get_count(self.mpi.BYTE)
+        self._counts[peer] = self._status.Get_count(self.mpi.BYTE)
         return True
 
     def _raise_if_left(self, waiting: Mapping[int, Any], call: Call) -> None:
@@ -199,28 +198,32 @@ class MpiChannel(Channel):
             self._farewells[status.Get_source()] = bytes(message)
 
 
-def _end(mpi: Any, pid: int, ours: bool) -> None:
-    """Ends MPI with the process.
+@cache
+def end_together(mpi: Any) -> None:
+    """Has the processes leave together when Python ends; all of them call it."""
+    atexit.register(_end, mpi, mpi.COMM_WORLD.Dup(), os.getpid())
 
-    Who starts MPI's processes kills all of them when the first one leaves without a word. So after
-    a failure, when there is no common end, a rank waits a little for the others to come as far.
+
+def _end(mpi: Any, comm: Any, pid: int) -> None:
+    """Ends MPI when all ranks have come as far.
+
+    Who starts MPI's processes kills all of them when one leaves without a common end, which there
+    is not after a failure. Then a rank waits a little, so that the others can say what they know.
     """
     if pid != os.getpid() or mpi.Is_finalized():
         return
     for mesh in list(_meshes):
         mesh.close()
-    if not MpiMesh.broken:
-        mpi.Finalize()
-        return
-    world = mpi.COMM_WORLD
-    others = set(range(world.Get_size())) - {world.Get_rank()}
-    _given_up.extend(world.Isend(b"", other, _AT_EXIT) for other in others)
+    others = set(range(comm.Get_size())) - {comm.Get_rank()}
+    _given_up.extend(comm.Isend(b"\1" * MpiMesh.broken, other, _AT_EXIT) for other in others)
     status, deadline = mpi.Status(), time.monotonic() + _LINGER_SECONDS
-    while others and time.monotonic() < deadline:
-        if not world.Iprobe(mpi.ANY_SOURCE, _AT_EXIT, status):
+    while others and not (MpiMesh.broken and time.monotonic() > deadline):
+        if not comm.Iprobe(mpi.ANY_SOURCE, _AT_EXIT, status):
             time.sleep(_LONGEST_NAP)
             continue
-        world.Recv(bytearray(0), status.Get_source(), _AT_EXIT)
+        word = bytearray(status.Get_count(mpi.BYTE))
+        comm.Recv(word, status.Get_source(), _AT_EXIT)
         others.discard(status.Get_source())
-    if not ours:  # then mpi4py would wait for the common end
-        world.Abort(1)
+        MpiMesh.broken = MpiMesh.broken or bool(word)
+    if not MpiMesh.broken:
+        mpi.Finalize()
