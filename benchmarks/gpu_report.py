@@ -1,4 +1,4 @@
-"""``python -m benchmarks.gpu_report``: the GPU tables of README and docs/gpu_benchmarks.md.
+"""``python -m benchmarks.gpu_report``: the GPU tables of the README.
 
 Made of what ``benchmarks.gpu --save`` and ``benchmarks.lerp_gpu --save`` have kept. ``--draw`` also
 writes the bar chart docs/lerp_gpu.png, which needs matplotlib.

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.table``: the table of the README, from what ``--save`` has kept."""
+"""The tables of README and docs/benchmarks.md, from what ``--save`` has kept."""
 
 import json
 from pathlib import Path
@@ -30,20 +30,30 @@ def case(row: dict[str, Any]) -> str:
     return f"{row['case']}, 95% {figure(row, 'p95')}, worst {form(row['kind'], worst)} ({name})"
 
 
+def rows(name: str) -> list[dict[str, Any]]:
+    """What was kept of a benchmark: of many cases of one kind only their summary."""
+    path = RESULTS / f"{name}.json"
+    if not path.is_file():
+        return []
+    report = json.loads(path.read_text("utf-8"))
+    kept: list[dict[str, Any]] = report.get("summary", report["rows"])
+    return kept
+
+
 def lines() -> list[str]:
     """The table, line by line."""
+    return _table([(name, row) for name in NAMES for row in rows(name)])
+
+
+def first_lines() -> list[str]:
+    """Of every benchmark the first line that compares with PyTorch."""
+    compared = ((n, [r for r in rows(n) if r["what"] == "minipaddle / torch"]) for n in NAMES)
+    return _table([(name, found[0]) for name, found in compared if found])
+
+
+def _table(shown: list[tuple[str, dict[str, Any]]]) -> list[str]:
     table = ["| benchmark | compared | quiet | median |", "|---|---|---|---|"]
-    for name in NAMES:
-        if not (RESULTS / f"{name}.json").is_file():
-            continue
-        report = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-        for row in report.get("summary", report["rows"]):
-            cells = (f"`{name}`: {case(row)}", row["what"].replace("|", r"\|"))
-            table.append(
-                f"| {' | '.join(cells)} | {figure(row, 'quiet')} | {figure(row, 'median')} |"
-            )
+    for name, row in shown:
+        cells = (f"`{name}`: {case(row)}", row["what"].replace("|", r"\|"))
+        table.append(f"| {' | '.join(cells)} | {figure(row, 'quiet')} | {figure(row, 'median')} |")
     return table
-
-
-if __name__ == "__main__":
-    print("\n".join(lines()))

@@ -3,6 +3,8 @@
     python examples/digits.py                   some seconds; 97 % of unseen digits and more
     python examples/digits.py --processes 2     the same, data-parallel
     python examples/digits.py --resume          goes on where a killed run was
+    python -m minipaddle.distributed.launch --nproc_per_node 2 --max_restart 3 \
+        examples/digits.py --resume             goes on by itself when a process is killed
 
 The 1797 images of 8 x 8 pixels come with scikit-learn; every fifth is held out. The checkpoint is
 one file that is replaced in one go, after every epoch and every few steps. All that later steps
@@ -162,6 +164,8 @@ def train(given, data, state):
     """What each process does; returns the digest of its parameters, and the history."""
     if given.processes > 1:
         dist.init_parallel_env()
+        dist.broadcast_object_list(found := [state], src=0)  # rank 0 has read the checkpoint
+        state = found[0]
     training = Training(given, data)
     if state is not None:
         training.restore(state)
@@ -178,6 +182,9 @@ def results(given, data, state):
     """Digest and history of each rank."""
     if given.processes == 1:
         return [train(given, data, state)]
+    if dist.get_world_size() > 1:  # this is one of the launcher's processes
+        dist.all_gather_object(ranks := [], train(given, data, state))
+        return ranks
     context = dist.spawn(train, args=(given, data, state), nprocs=given.processes)
     return [queue.get() for queue in context.return_queues]
 
@@ -232,6 +239,8 @@ def arguments(argv):
     parser.add_argument("--samples", type=int, default=1797, help="use only so many images")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args(argv)
+    if dist.get_world_size() > 1:  # the launcher has decided
+        given.processes = dist.get_world_size()
     for name in ("every", "epochs", "batch", "width", "samples"):
         if getattr(given, name) < 1:
             parser.error(f"--{name} is {getattr(given, name)}; it has to be 1 or more")
@@ -249,10 +258,12 @@ def main(argv=None):
         optional("matplotlib.figure")
     data = load_digits(given.samples)
     try:
-        state = checkpoint_to_resume(given)
+        state = checkpoint_to_resume(given) if dist.get_rank() == 0 else None
     except ValueError as error:  # of another run, or damaged
         sys.exit(f"digits.py: {error}")
     ranks = results(given, data, state)
+    if dist.get_rank() > 0:
+        return
     history = ranks[0][1]
     if given.curve:
         draw(history, given.curve)

@@ -60,7 +60,6 @@ def tinygrad(tinygrad: Any, x: Rows, y: Rows) -> Callable[[], Any]:
     """Compiled, as its documentation has it: eager steps take far longer."""
     nn = importlib.import_module("tinygrad.nn")
     optim = importlib.import_module("tinygrad.nn.optim")
-    tinygrad.Tensor.training = True
     first, second = nn.Linear(10, 10), nn.Linear(10, 1)
     adam = optim.Adam([first.weight, first.bias, second.weight, second.bias], lr=RATE)
     inputs, targets = tinygrad.Tensor(x).realize(), tinygrad.Tensor(y).realize()
@@ -72,7 +71,11 @@ def tinygrad(tinygrad: Any, x: Rows, y: Rows) -> Callable[[], Any]:
         adam.step()
         return loss.realize()
 
-    return lambda: compiled(inputs, targets).item()  # waits for the result
+    def step() -> Any:
+        with tinygrad.Context(TRAINING=1):
+            return compiled(inputs, targets).item()  # waits for the result
+
+    return step
 
 
 def mygrad(mygrad: Any, x: Rows, y: Rows) -> Callable[[], Any]:

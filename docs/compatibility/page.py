@@ -154,7 +154,8 @@ def _compare_namespace(
         theirs = listed.get(name, listed.get("~" + name))
         if theirs is None:
             found.only_here.append(name)
-        elif not hasattr(owner, name):
+        elif not hasattr(owner, name) or isinstance(getattr(owner, name), ModuleType):
+            # Paddle's is no module; ours of that name is there once something has imported it.
             found.absent.append(name)
         else:
             ours = signature(getattr(owner, name))

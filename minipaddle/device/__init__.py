@@ -1,6 +1,6 @@
 """Devices: what this process may use, and where new tensors are made."""
 
-from minipaddle.device import cpu, gpu
+from minipaddle.device import cpu, cuda, gpu
 from minipaddle.device.backend import (
     Backend,
     Place,
@@ -35,6 +35,7 @@ __all__ = [
     "Generator",
     "Place",
     "cpu",
+    "cuda",
     "current_place",
     "fork_rng",
     "get_backend",

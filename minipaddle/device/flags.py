@@ -5,7 +5,6 @@ With its neighbours in this folder the only reader of ``FLAGS_*`` and ``*_VISIBL
 
 from __future__ import annotations
 
-import difflib
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -127,6 +126,8 @@ def _find(name: object) -> _Flag:
     if not isinstance(name, str):
         raise TypeError(f"the name of a flag must be a str; got {name!r}")
     if name not in _flags:
+        import difflib
+
         close = difflib.get_close_matches(name, _flags, n=3) or sorted(_flags)
         raise ValueError(f"there is no flag {name!r}; did you mean {', '.join(close)}?")
     return _flags[name]

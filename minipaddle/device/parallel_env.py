@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from minipaddle.device.flags import (
     device_index,
@@ -15,6 +15,7 @@ from minipaddle.device.flags import (
     get_flag,
     parse_ids,
 )
+from minipaddle.device.starters import Start, find_start
 
 # Names under which users know the collectives of a kind of device.
 KIND_OF_COMM = {"gloo": "cpu", "nccl": "gpu", "bkcl": "xpu"}
@@ -40,14 +41,23 @@ def _count(variable: str, default: int, low: int) -> int:
     return int(text)
 
 
+def foreign_start() -> Start | None:
+    """What mpiexec, srun or torchrun say of this process; None if Paddle's variables say it."""
+    if _RANK in os.environ or _WORLD_SIZE in os.environ:
+        return None
+    return find_start(os.environ)
+
+
 def trainer_rank() -> int:
     """Number of this process in its job, from 0."""
-    return _count(_RANK, 0, 0)
+    start = foreign_start()
+    return _count(_RANK, 0, 0) if start is None else start.rank
 
 
 def trainer_count() -> int:
     """Number of processes in this process's job."""
-    return _count(_WORLD_SIZE, 1, 1)
+    start = foreign_start()
+    return _count(_WORLD_SIZE, 1, 1) if start is None else start.world_size
 
 
 class ParallelEnv:
@@ -78,8 +88,10 @@ class ParallelEnv:
         listed = os.environ.get(_ENDPOINTS, "").split(",")
         self._trainer_endpoints = [one.strip() for one in listed if one.strip()]
         self._device_type = _device_type()
-        self._device_id = _device_index(self._device_type)
-        self._job_token = os.environ.get(_TOKEN, "") or _derived_token(self._trainer_endpoints)
+        start = foreign_start()
+        self._device_id = _device_index(self._device_type, 0 if start is None else start.local_rank)
+        told = os.environ.get(_TOKEN, "") or ("" if start is None else start.token)
+        self._job_token = told or _derived_token(self._trainer_endpoints)
 
     @property
     def rank(self) -> int:
@@ -137,7 +149,8 @@ def _device_type() -> str:
     return "cpu"
 
 
-def _device_index(kind: str) -> int:
+def _device_index(kind: str, local_rank: int) -> int:
+    """The Place of the id that is told; of several ids, of that one whose turn it is."""
     if kind == "cpu":
         return 0
     visible, selected = device_variables(kind)
@@ -145,8 +158,9 @@ def _device_index(kind: str) -> int:
     with contextlib.suppress(ValueError):  # a plug-in need not have defined its flag
         text = str(get_flag(selected))
     if not text.strip():
-        return 0
-    return device_index(parse_ids(text, selected)[0], visible, os.environ)
+        return local_rank
+    ids = parse_ids(text, selected)
+    return device_index(ids[local_rank % len(ids)], visible, os.environ)
 
 
 def _derived_token(endpoints: Sequence[str]) -> str:
@@ -200,6 +214,21 @@ def cpu_threads(share: int) -> Iterator[None]:
         finally:
             for name in ours:
                 os.environ.pop(name, None)
+
+
+def started_environ(variables: Mapping[str, str], share: int) -> dict[str, str]:
+    """The whole environment of a process that is started as a part of a job.
+
+    Args:
+        variables: What it is told.
+        share: BLAS and OpenMP threads, unless the user has set a number.
+
+    Returns:
+        A new dict: this process's environment without proxies, and those on top.
+    """
+    threads = dict.fromkeys(_THREAD_VARIABLES, str(share))
+    environ = {**threads, "PYTHONUNBUFFERED": "1", **os.environ, **variables}
+    return {name: value for name, value in environ.items() if name not in _PROXIES}
 
 
 def one_thread_environ() -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from minipaddle.device.backend import get_place, set_device
 from minipaddle.device.flags import get_flag, pg_timeout_seconds
-from minipaddle.device.parallel_env import ParallelEnv, trainer_count, trainer_rank
+from minipaddle.device.parallel_env import ParallelEnv, foreign_start, trainer_count, trainer_rank
 from minipaddle.device.selection import kind_of_comm
 from minipaddle.distributed.process_group import process_group_class
 from minipaddle.distributed.process_group.base import ProcessGroup
@@ -67,6 +67,7 @@ def init_parallel_env() -> Group | None:
     Raises:
         TimeoutError: A process did not come in time.
         ValueError: The environment is not that of a started job; the text names the variable.
+        RuntimeError: mpiexec, srun or torchrun have started the job on several hosts.
 
     Example:
         >>> import minipaddle as paddle
@@ -80,10 +81,13 @@ def init_parallel_env() -> Group | None:
     if env.world_size < 2:
         warnings.warn(
             "init_parallel_env does nothing: this process is alone. Start several with "
-            "paddle.distributed.spawn",
+            "paddle.distributed.spawn, or with python -m minipaddle.distributed.launch",
             stacklevel=2,
         )
         return None
+    start = foreign_start()
+    if start is not None:
+        start.check_one_host()
     place = get_place(f"{env.device_type}:{env.device_id}")
     group_class = process_group_class(place.backend.name)
     process_group = group_class.create(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import socket
 import sys
 import tempfile
 import warnings
@@ -16,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from minipaddle.device import backend as devices
-from minipaddle.device.flags import flag_environ, selected_flag_names, selection_environ
-from minipaddle.device.parallel_env import cpu_threads, trainer_environ
+from minipaddle.device.flags import selection_environ
+from minipaddle.device.parallel_env import cpu_threads
 from minipaddle.device.selection import (
     choose_kind,
-    comm_of_kind,
     device_options,
     find_kind,
     present_kinds,
     resolve_devices,
 )
+from minipaddle.distributed.job_environ import LOCAL_IP, PortHold, device_count, job_environs
 from minipaddle.distributed.spawn_child import Call, run_child
 from minipaddle.distributed.spawn_context import MultiprocessContext
 from minipaddle.distributed.spawn_job import Job
@@ -38,7 +37,6 @@ _DEPRECATED = {
     "cluster_node_ips": "spawn starts processes on this machine only",
     "use_paddlecloud": "spawn starts processes on this machine only",
 }
-_LOCAL_IP = "127.0.0.1"
 
 
 def spawn(
@@ -92,12 +90,12 @@ def spawn(
     chosen = devices.chosen_place()
     place = None if chosen is None else str(chosen)
     backend = find_kind(choose_kind(options, environ, place, present_kinds))
-    ids = resolve_devices(backend, nprocs, options, environ, _device_count(backend))
+    ids = resolve_devices(backend, nprocs, options, environ, device_count(backend))
     if method != "fork":
         _check_picklable(func, tuple(args))
-    ports = _PortHold(len(ids), options.get("started_port"))
+    ports = PortHold(len(ids), options.get("started_port"))
     try:
-        variables = _child_variables(backend, ids, ports.numbers, options)
+        variables = job_environs(backend, ids, ports.numbers, options)
         if options.get("print_config"):
             for rank, told in enumerate(variables):
                 shown = {k: v for k, v in sorted(told.items()) if not k.endswith("_TOKEN")}
@@ -123,9 +121,9 @@ def _get_subprocess_env_list(nprocs: int, options: Mapping[str, Any]) -> list[di
     environ = selection_environ()
     backend = find_kind(choose_kind(options, environ, None, list))
     ids = resolve_devices(backend, nprocs, options, environ)
-    ports = _PortHold(len(ids), options.get("started_port"))
+    ports = PortHold(len(ids), options.get("started_port"))
     ports.close()
-    return _child_variables(backend, ids, ports.numbers, options)
+    return job_environs(backend, ids, ports.numbers, options)
 
 
 def _check_call(func: Any, args: Any, nprocs: Any, options: Mapping[str, Any]) -> str:
@@ -167,20 +165,13 @@ def _check_options(options: Mapping[str, Any]) -> None:
                 stacklevel=4,
             )
     for name in ("ips", "cluster_node_ips"):
-        if len(str(options.get(name) or _LOCAL_IP).split(",")) > 1:
+        if len(str(options.get(name) or LOCAL_IP).split(",")) > 1:
             raise ValueError(
                 f"{name} must name one machine, because spawn starts processes on this machine "
                 f"only; got {options[name]!r}"
             )
     if options.get("use_paddlecloud"):
         raise ValueError("use_paddlecloud must be False: spawn works on this machine only")
-
-
-def _device_count(backend: Any) -> int:
-    """Devices of the hardware; where devices have no ids, the cores that this process may use."""
-    if backend.selected_devices_env is None:
-        return len(os.sched_getaffinity(0))
-    return int(backend.device_count())
 
 
 class _Sink:
@@ -223,55 +214,6 @@ def _try_pickle(sink: Any, part: Any, name: str, advice: str) -> None:
         raise ValueError(
             f"{name} cannot be pickled to be sent to another process ({error}); {advice}"
         ) from error
-
-
-class _PortHold:
-    """Free ports, bound so that no other job is given them; a child may still listen on its own."""
-
-    def __init__(self, count: int, first: int | None) -> None:
-        self._sockets: list[socket.socket] = []
-        self.numbers: list[int] = []
-        try:
-            for rank in range(count):
-                self._bind(0 if first is None else int(first) + rank)
-        except BaseException:
-            self.close()
-            raise
-
-    def _bind(self, port: int) -> None:
-        held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self._sockets.append(held)
-        # With this set on both, a socket that does not listen leaves the port to one that does.
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            held.bind((_LOCAL_IP, port))
-        except OSError as error:
-            raise ValueError(f"port {port} cannot be used: {error}") from error
-        self.numbers.append(held.getsockname()[1])
-
-    def close(self) -> None:
-        """Gives the ports back."""
-        for held in self._sockets:
-            held.close()
-
-
-def _child_variables(
-    backend: Any, ids: Sequence[str], ports: Sequence[int], options: Mapping[str, Any]
-) -> list[dict[str, str]]:
-    """The environment of each process: a dict of its own, so that nothing leaks between them."""
-    comm = options.get("backend") or "auto"
-    comm = comm_of_kind(backend.name) if comm == "auto" else comm
-    endpoints = [f"{_LOCAL_IP}:{port}" for port in ports]
-    token = os.urandom(16).hex()
-    inherited = {k: v for k, v in selection_environ().items() if k in selected_flag_names() and v}
-    common = {**flag_environ(), **dict.fromkeys(inherited, "")}
-    told = []
-    for rank, device_id in enumerate(ids):
-        mine = {**common, **trainer_environ(rank, endpoints, comm, token)}
-        if backend.selected_devices_env is not None:
-            mine[backend.selected_devices_env] = device_id
-        told.append(mine)
-    return told
 
 
 def _start(job: Job, call: Call, variables: Sequence[dict[str, str]], method: str) -> None:

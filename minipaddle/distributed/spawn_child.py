@@ -23,6 +23,9 @@ from minipaddle.device.process_end import wait_for_end
 from minipaddle.distributed.group import abort_default_group
 from minipaddle.distributed.process_group.base import PeerError
 
+# What runs the user's function or program: this package's modules, and Python's for programs.
+_OUR_FILES = (str(Path(__file__).parent), "<frozen runpy>")
+
 
 class Call:
     """A function and its arguments, pickled by themselves.
@@ -82,16 +85,23 @@ def failure_file(folder: Path, rank: int) -> Path:
     return folder / f"failure-{rank}"
 
 
-def run_child(rank: int, call: Call, variables: Mapping[str, str], folder: Path) -> None:
+def run_child(
+    rank: int,
+    call: Call,
+    variables: Mapping[str, str],
+    folder: Path,
+    parent: Any = None,
+) -> None:
     """Runs ``call`` as process ``rank`` of a job; what comes of it goes into files in ``folder``.
 
     Files rather than pipes: a pipe holds 64 KiB, and a child that reports more than that would
-    wait for a parent that waits for the child.
+    wait for a parent that waits for the child. ``parent`` has the ``pid`` of the parent,
+    and as its ``sentinel`` a descriptor whose other end it holds; multiprocessing's by default.
     """
     with suppress(OSError):  # already the leader of a group
         os.setpgid(0, 0)
     threading.Thread(
-        target=_die_with_parent, args=(folder,), name="parent-watcher", daemon=True
+        target=_die_with_parent, args=(folder, parent), name="parent-watcher", daemon=True
     ).start()
     try:
         started_file(folder, rank).touch()
@@ -140,8 +150,8 @@ def _report(error: BaseException, path: Path) -> None:
     when = time.monotonic()  # before anything else: the earliest failure is the one to show
     try:
         frames = error.__traceback__
-        while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
-            frames = frames.tb_next  # our own frames say nothing to the user
+        while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_OUR_FILES):
+            frames = frames.tb_next  # they say nothing to the user
         lines = traceback.format_exception(type(error), error, frames or error.__traceback__)
         summary = traceback.format_exception_only(error)[-1].strip()
         of_a_peer = isinstance(error, PeerError) or isinstance(error.__cause__, PeerError)
@@ -161,14 +171,14 @@ def _tell_peers(error: BaseException) -> None:
         abort_default_group(error)
 
 
-def _die_with_parent(folder: Path) -> None:
+def _die_with_parent(folder: Path, parent: Any) -> None:
     """Kills this process and the helpers it has started once the parent is gone.
 
     A signal that the kernel sends at the death of the parent would be simpler, but it is tied to
     the *thread* that started the process. The end of the parent shows at a pipe; a forked sibling
     may hold the other end of that pipe, so the process itself is watched as well.
     """
-    parent = multiprocessing.parent_process()
+    parent = parent or multiprocessing.parent_process()
     if parent is None:
         return
     wait_for_end(parent.pid or 0, parent.sentinel)

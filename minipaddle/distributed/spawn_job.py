@@ -12,9 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from minipaddle.distributed.spawn_child import (
     Failure,
@@ -30,6 +29,25 @@ REPORTER_GRACE_SECONDS = 2.0
 LOOK_SECONDS = 0.1
 # A process that dies without a word is noticed late, and its peers' complaints may be seen first.
 SILENT_DEATH_LEAD_SECONDS = 0.5
+
+
+class Process(Protocol):
+    """What a job needs of a process; those of multiprocessing have it."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its id; None before it is started."""
+
+    @property
+    def sentinel(self) -> int:
+        """A descriptor that becomes ready when the process ends."""
+
+    @property
+    def exitcode(self) -> int | None:
+        """Its exit code, minus a signal's number; None while it runs."""
+
+    def join(self, timeout: float | None = None) -> None:
+        """Waits for its end, and reaps it."""
 
 
 class ProcessFailedError(RuntimeError):
@@ -73,7 +91,7 @@ class Job:
     folder: Path
     release: Callable[[], None]
     daemon: bool = False
-    processes: list[BaseProcess] = field(default_factory=list)
+    processes: list[Process] = field(default_factory=list)
     results: list[bytes] = field(default_factory=list)
     failures: dict[int, Failure] = field(default_factory=dict)
     ends: dict[int, tuple[float, int]] = field(default_factory=dict)
@@ -214,17 +232,18 @@ class Job:
 
     def kill(self) -> None:
         """Ends the processes with their helpers: SIGTERM, a time of grace, then SIGKILL."""
-        self._signal_groups(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
         deadline = time.monotonic() + TERMINATE_GRACE_SECONDS
         while self.alive() and time.monotonic() < deadline:
             self.pause(deadline - time.monotonic())
         # Also for those that have ended: helpers may be left in their groups.
-        self._signal_groups(signal.SIGKILL)
+        self.signal(signal.SIGKILL)
         for process in self.processes:
             if process.pid is not None:
                 process.join(KILL_WAIT_SECONDS)
 
-    def _signal_groups(self, number: signal.Signals) -> None:
+    def signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the processes and to what they have started."""
         for rank, process in enumerate(self.processes):
             pid = process.pid
             if pid is None:
@@ -277,7 +296,7 @@ class Job:
             )
 
 
-def _exit_code(process: BaseProcess) -> int | None:
+def _exit_code(process: Process) -> int | None:
     """The exit code of a process that has ended, without reaping it.
 
     Until a process is reaped its pid is not given to another, and so it names its group.

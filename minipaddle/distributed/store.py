@@ -22,6 +22,7 @@ from minipaddle.distributed.store_server import (
     MAX_VALUE_BYTES,
     NONCE_BYTES,
     OK,
+    REFUSED,
     REQUEST,
     SECONDS_TO_PROVE,
     SET,
@@ -148,8 +149,15 @@ class Store:
         return answer[1:]
 
     def add(self, key: str, amount: int) -> int:
-        """Adds to a counter, which starts at 0, and returns its new value; atomic."""
-        return int(self._call(ADD, key, b"%d" % amount)[1:])
+        """Adds to a counter, which starts at 0, and returns its new value; atomic.
+
+        Raises:
+            ValueError: What is stored under the key is no counter.
+        """
+        answer = self._call(ADD, key, b"%d" % amount)
+        if answer == REFUSED:
+            raise ValueError(f"key {key!r} holds no counter but another value; use another key")
+        return int(answer[1:])
 
     def delete(self, key: str) -> None:
         """Removes a key; one that is not there is no error."""
@@ -199,6 +207,8 @@ class Store:
         name = key.encode()
         if not 0 < len(name) <= MAX_KEY_BYTES:
             raise ValueError(f"key must have 1 to {MAX_KEY_BYTES} bytes, got {len(name)}: {key!r}")
+        if self._closed:
+            raise RuntimeError("this store was closed")
         deadline = time.monotonic() + wait + _GRACE
         try:
             with self._link(deadline) as sock:

@@ -37,6 +37,10 @@ def proof(token: bytes, side: bytes, nonces: bytes) -> bytes:
     return hmac.digest(token, MAGIC + side + nonces, "sha256")
 
 
+def _is_number(value: bytes) -> bool:
+    return value.removeprefix(b"-").isdigit()
+
+
 def frame(body: bytes) -> bytes:
     """A body as it travels."""
     return LENGTH.pack(len(body)) + body
@@ -183,6 +187,8 @@ class Server:
         if code == SET:
             self._store(key, data)
             self._answer(peer, OK)
+        elif code == ADD and not _is_number(self.values.get(key, b"0")):
+            self._answer(peer, REFUSED)
         elif code == ADD:
             total = int(self.values.get(key, b"0")) + int(data)
             self._store(key, b"%d" % total)

@@ -101,3 +101,20 @@ def assign_buckets(
             position[kind] = min(at + 1, len(limits) - 1)
     buckets.extend(opened.values())
     return buckets if order is not None else sorted(buckets, key=lambda bucket: bucket[0])
+
+
+def plan_buckets(
+    sizes: Sequence[int], kinds: Sequence[Any], limits: Sequence[int]
+) -> list[list[int]]:
+    """The members of each bucket, by index: as ``assign_buckets``, turned round.
+
+    Backward reaches first the parameters that are declared last. What is left over for them joins
+    the bucket before it if it is smaller than the first limit: to hand a few bytes to a thread
+    costs more than to send them later.
+    """
+    buckets = assign_buckets(sizes, kinds, limits)
+    if len(buckets) > 1 and sum(sizes[i] for i in buckets[-1]) < limits[0]:
+        *_, before, left_over = buckets
+        if kinds[before[0]] == kinds[left_over[0]]:
+            buckets[-2:] = [before + left_over]
+    return buckets[::-1]

@@ -7,10 +7,8 @@ so that every rank launches the same ones in the same order. The end of backward
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
-import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -19,9 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from minipaddle.imperative.bucket import Bucket, assign_buckets
+from minipaddle.imperative.bucket import Bucket, plan_buckets
 from minipaddle.imperative.communication import CommGroup, CommPool, Failure
 from minipaddle.imperative.grad_node import FULL
+from minipaddle.imperative.launching import LaunchOrder
 from minipaddle.imperative.leaf_hook import LeafHook, owner_of
 from minipaddle.imperative.run_end import queue_callback, watch_failures
 from minipaddle.imperative.tensor import Parameter, trained_changes
@@ -32,7 +31,7 @@ _GRACE = 10.0
 _numbers = itertools.count()
 
 
-class Reducer:
+class Reducer(LaunchOrder):
     """Averages the gradients of some parameters over the ranks of a group.
 
     Args:
@@ -50,6 +49,8 @@ class Reducer:
         completed: How many backwards have been averaged.
         left_out: A backward has left a parameter out, which find_unused_parameters allows.
         comm_hook: ``comm_hook(bucket, ring, token)`` is called in place of averaging a bucket.
+        ready: For each parameter when its gradient was final in this backward, in nanoseconds, or
+            1 without ``on_event``; 0 if it is not.
         factor: Means are multiplied by it.
         renew: Makes the Reducer that goes on after a failure, on every rank. Without it, this one
             goes on with the same group.
@@ -59,6 +60,8 @@ class Reducer:
     """
 
     on_event: ClassVar[Callable[..., None] | None] = None
+    group: CommGroup
+    buckets: list[Bucket]
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class Reducer:
         limits: Sequence[int],
         find_unused_parameters: bool = False,
     ) -> None:
-        self.group = group
+        super().__init__(group)
         self.number = next(_numbers)  # ranks make their Reducers in the same order
         self.names = [name for name, _ in parameters]
         self.nodes = [parameter.leaf_node() for _, parameter in parameters]
@@ -81,19 +84,15 @@ class Reducer:
         self.comm_hook: Callable[[Bucket, int, Any], Any] | None = None
         self.factor = 1.0
         self.renew: Callable[[], Reducer] | None = None
-        self.ready = [False] * len(self.nodes)
-        self.next_group_ = 0
+        self.ready = [0] * len(self.nodes)
+        self.limits = limits
         self.buckets = self._make_buckets(limits)
         self.bucket_of = {i: bucket for bucket in self.buckets for i in bucket.members}
         # Backward fills a bucket in one thread; reducing it must not hold that thread up. Each ring
         # has a thread of its own if the group blocks; a group that only enqueues gets one thread,
         # which issues all rings in bucket order.
         self.comm_pool_ = CommPool(group.nrings if group.blocking else 1)
-        self.comm_op_count_ = 0
-        self.cv_ = threading.Condition()
         self._failure: Failure | None = None
-        self._held: tuple[Bucket, int, Any] | None = None
-        self._alone = False
         self.note = Reducer.on_event
         self._close = weakref.finalize(self, self.comm_pool_.close)
         self._weak = weakref.ref(self)
@@ -105,8 +104,7 @@ class Reducer:
     def _make_buckets(self, limits: Sequence[int]) -> list[Bucket]:
         nodes = self.nodes
         sizes = [math.prod(node.shape) * node.dtype.itemsize for node in nodes]
-        plan = assign_buckets(sizes, [(node.place, node.dtype) for node in nodes], limits)
-        plan.reverse()  # backward reaches the parameters declared last first
+        plan = plan_buckets(sizes, [(node.place, node.dtype) for node in nodes], limits)
         return [self._make_bucket(index, members) for index, members in enumerate(plan)]
 
     def _make_bucket(self, index: int, members: list[int]) -> Bucket:
@@ -168,35 +166,13 @@ class Reducer:
         self._member_done(index)
 
     def _member_done(self, index: int) -> None:
-        self.ready[index] = True
+        self.ready[index] = 1 if self.note is None else time.perf_counter_ns()
         bucket = self.bucket_of[index]
         bucket.pending -= 1
         if not bucket.pending:
             if self.note is not None:
-                self.note(self, "ready", bucket, time.perf_counter_ns(), index)
+                self.note(self, "ready", bucket, self.ready[index], index)
             self.mark_group_ready()
-
-    def mark_group_ready(self) -> None:
-        """Launches the buckets that are complete, in index order and no further."""
-        while self.next_group_ < len(self.buckets):
-            bucket = self.buckets[self.next_group_]
-            if bucket.pending:
-                return
-            ring = bucket.index % self.group.nrings
-            token = self.group.wait_compute(ring)
-            with self.cv_:
-                self.comm_op_count_ += 1
-                bucket.under_way = True
-                self._alone = self.comm_op_count_ == 1
-            self.next_group_ += 1
-            if bucket is self.buckets[-1]:
-                # Nothing is left to compute meanwhile. It leaves when backward has ended well on
-                # this rank, so that no rank has all means unless all ranks have come that far.
-                self._held = bucket, ring, token
-            else:
-                # Bucket and ring go by value: next_group_ has moved on when the worker starts.
-                launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
-                self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
 
     def fused_allreduce_schedule(
         self, bucket: Bucket, ring: int, token: Any, tell: bool = True
@@ -260,7 +236,8 @@ class Reducer:
         Raises:
             TimeoutError: A bucket was not done within the group's limit.
         """
-        self._launch_last()
+        if self._failure is None:
+            self.launch_last()
         with self.cv_:
             if self.comm_op_count_ and self._failure is None:
                 self._wait()
@@ -284,17 +261,6 @@ class Reducer:
                 f"rank {self.group.rank}: allreduce of {self.describe(stuck)}: timeout, not done "
                 f"after {limit:g} s"
             )
-
-    def _launch_last(self) -> None:
-        """Reduces the last bucket, in this thread if no other is under way."""
-        if self._held is None or self._failure is not None:
-            return
-        (bucket, ring, token), self._held = self._held, None
-        if self._alone:  # to wake a thread costs more than a small allreduce
-            self.fused_allreduce_schedule(bucket, ring, token, False)
-        else:
-            launch = functools.partial(self.fused_allreduce_schedule, bucket, ring, token)
-            self.comm_pool_.submit(ring if self.group.blocking else 0, launch)
 
     def take_part(self) -> None:
         """A backward of a rank that has nothing to add: it averages zeros with the others."""
@@ -365,7 +331,7 @@ class Reducer:
     def _reset(self) -> None:
         self.running = False
         self.expected = 0
-        self.ready = [False] * len(self.nodes)
+        self.ready = [0] * len(self.nodes)
         self.next_group_ = 0
         self._failure = None
         for bucket in self.buckets:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -105,6 +104,11 @@ class Normal(Initializer):
         return random.draw_normal(current_place(), shape, dtype, self.mean, self.std)
 
 
+def _below(x: float) -> float:
+    """The share of the standard normal distribution that lies below ``x``."""
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
 @dataclass
 class TruncatedNormal(Initializer):
     """Normally distributed, without what lies outside of [a, b].
@@ -154,7 +158,7 @@ class TruncatedNormal(Initializer):
         over the part of [a, b] that matters and kept with their relative probability.
         """
         low, high = ((end - self.mean) / self.std for end in (self.a, self.b))
-        place, share = current_place(), NormalDist().cdf(high) - NormalDist().cdf(low)
+        place, share = current_place(), _below(high) - _below(low)
         if share > 0.2:
             drawn = random.draw_normal(place, [tries], "float64", 0.0, 1.0).numpy()
             return drawn[(drawn >= low) & (drawn <= high)]

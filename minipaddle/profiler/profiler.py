@@ -92,7 +92,7 @@ class Profiler:
 
     def trace(self) -> dict[str, Any]:
         """The record in the format of Chrome's and Perfetto's trace viewers."""
-        return chrome_trace(self.spans, self.rank)
+        return chrome_trace(self.spans, self.rank, self._recorder.models.values())
 
     def export(self, path: str | Path, format: str = "json") -> None:
         """Writes the record of this process.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -33,13 +34,19 @@ class Span(NamedTuple):
 
 
 class Recorder:
-    """Collects spans from ``start`` to ``stop``; one at a time in a process."""
+    """Collects spans from ``start`` to ``stop``; one at a time in a process.
+
+    Attributes:
+        models: For each data-parallel model, by its number, what a planner needs to know of it.
+    """
 
     active: Recorder | None = None
 
     def __init__(self) -> None:
         self._ops: list[tuple[str, int, int]] = []
         self._others: list[Span] = []
+        self.models: dict[int, dict[str, Any]] = {}
+        self._buckets: dict[tuple[int, int], dict[str, Any]] = {}  # what stays the same
         self._ready: dict[tuple[int, int], tuple[int, str]] = {}
         self._on_op = _op_watcher(self._ops.append)
 
@@ -78,19 +85,23 @@ class Recorder:
         self, reducer: Reducer, kind: str, bucket: Bucket | None, start: int, end: int
     ) -> None:
         if bucket is None:
-            model = {"model": reducer.number}
-            self._others.append(Span("compute", "wait", "wait for buckets", start, end, model))
+            details = {"model": reducer.number, "parameters ready": reducer.ready}
+            self._others.append(Span("compute", "wait", "wait for buckets", start, end, details))
+            if reducer.number not in self.models:
+                self.models[reducer.number] = _description(reducer)
         elif kind == "ready":  # of which ``end`` is the number of the parameter that came last
             self._ready[reducer.number, bucket.index] = start, reducer.names[end]
         else:
-            ready, last = self._ready.get((reducer.number, bucket.index), (start, ""))
-            details = {
-                "model": reducer.number,
-                "bucket": bucket.index,
-                "ready": ready,
-                "last parameter": last,
-                "bytes": int(bucket.flat.array.nbytes),
-            }
+            which = reducer.number, bucket.index
+            if which not in self._buckets:
+                self._buckets[which] = {
+                    "model": reducer.number,
+                    "bucket": bucket.index,
+                    "bytes": int(bucket.flat.array.nbytes),
+                    "dtype": bucket.flat.array.dtype.name,
+                }
+            ready, last = self._ready.get(which, (start, ""))
+            details = {**self._buckets[which], "ready": ready, "last parameter": last}
             name = f"bucket {bucket.index}"
             self._others.append(Span("comm", "bucket", name, start, end, details))
 
@@ -103,6 +114,21 @@ class Recorder:
                 return
             self.add("data", "next batch", start, time.perf_counter_ns())
             yield batch
+
+
+def _description(reducer: Reducer) -> dict[str, Any]:
+    place = reducer.nodes[0].place
+    return {
+        "model": reducer.number,
+        "ranks": reducer.group.world_size,
+        "rings": reducer.group.nrings,
+        # Where ops are only queued, times are those of queueing.
+        "queued": place.backend.stream(place.index) is not None,
+        "limits": list(reducer.limits),
+        "parameters": reducer.names,
+        "bytes": [math.prod(node.shape) * node.dtype.itemsize for node in reducer.nodes],
+        "dtypes": [node.dtype.name for node in reducer.nodes],
+    }
 
 
 def _op_watcher(note: Callable[[tuple[str, int, int]], None]) -> Callable[..., Any]:

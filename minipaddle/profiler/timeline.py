@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +39,24 @@ body {{ font: 14px sans-serif; margin: 1em }}
 """
 
 
-def chrome_trace(spans: Iterable[Span], rank: int) -> dict[str, Any]:
-    """The spans of one process as events; times are in microseconds."""
+def chrome_trace(
+    spans: Iterable[Span], rank: int, models: Iterable[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """The spans of one process as events, and its models; times are in microseconds."""
     events: list[dict[str, Any]] = [
         {"ph": "M", "name": "process_name", "pid": rank, "args": {"name": f"rank {rank}"}}
     ]
     for number, row in enumerate(ROWS):
         name = {"name": row}
         events.append({"ph": "M", "name": "thread_name", "pid": rank, "tid": number, "args": name})
+    for model in models:  # viewers pass over what they do not know
+        events.append({"ph": "M", "name": "data_parallel", "pid": rank, "args": dict(model)})
     for span in spans:
         details = dict(span.details)
         if "ready" in details:
             details["ready"] /= 1000
+        if "parameters ready" in details:
+            details["parameters ready"] = [t / 1000 for t in details["parameters ready"]]
         events.append({
             "ph": "X", "name": span.name, "cat": span.kind, "pid": rank,
             "tid": ROWS.index(span.row), "ts": span.start / 1000,
@@ -115,7 +121,9 @@ def _page(events: list[dict[str, Any]]) -> str:
 
 def _bar(event: dict[str, Any], begin: float, scale: float, top: int) -> str:
     start, length = event["ts"] - begin, event["dur"]
-    details = "".join(f"\n{key}: {value}" for key, value in event["args"].items())
+    details = "".join(
+        f"\n{key}: {value}" for key, value in event["args"].items() if not isinstance(value, list)
+    )
     title = f"{event['cat']} {event['name']}\n{start:.1f} us, for {length:.1f} us{details}"
     return (
         f'<rect x="{start * scale!r}" y="{top}" width="{length * scale!r}" height="{_ROW_HEIGHT}" '

@@ -1,14 +1,8 @@
-"""The README shows what was measured on a GPU, and nothing else."""
+"""The chart of what was measured on a GPU."""
 
 import pytest
 
-from benchmarks import gpu_report, runner
-
-
-def test_the_readme_has_the_tables_of_the_saved_results():
-    page = (runner.ROOT / "README.md").read_text("utf-8")
-    shown = page.partition("<!-- gpu -->")[2].partition("<!-- /gpu -->")[0]
-    assert shown.strip().splitlines() == gpu_report.lines()
+from benchmarks import gpu_report
 
 
 def test_bars_are_drawn_of_what_there_is(tmp_path):

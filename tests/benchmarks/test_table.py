@@ -1,14 +1,21 @@
-"""The README shows what was measured, and nothing else."""
+"""The pages show what was measured, and nothing else."""
 
 import json
 
-from benchmarks import runner, table
+import pytest
+
+from benchmarks import readme, table
 
 
-def test_the_readme_has_the_table_of_the_saved_results():
-    page = (runner.ROOT / "README.md").read_text("utf-8")
-    shown = page.partition("<!-- benchmarks -->")[2].partition("<!-- /benchmarks -->")[0]
-    assert shown.strip().splitlines() == table.lines()
+@pytest.mark.parametrize("name", readme.TABLES)
+def test_a_page_has_the_table_of_the_saved_results(name):
+    assert readme.split(name)[1].strip().splitlines() == readme.TABLES[name][1]()
+
+
+def test_of_each_benchmark_the_first_comparison_with_torch_is_shown():
+    first = table.first_lines()
+    assert set(first) < set(table.lines())
+    assert sum("`lerp`" in line for line in first) == 1
 
 
 def test_a_summary_names_the_worst_and_what_was_not_saved_is_left_out(tmp_path, monkeypatch):

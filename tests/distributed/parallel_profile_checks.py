@@ -4,6 +4,10 @@ import re
 import time
 
 import minipaddle as paddle
+from minipaddle.distributed.plan.cost import CostModel
+from minipaddle.distributed.plan.prediction import predict
+from minipaddle.distributed.plan.sweep import Row, Sweep
+from minipaddle.distributed.plan.trace import Trace
 from tests.distributed.jobs import dist, from_all, shared_path
 from tests.distributed.parallel_models import ones_of
 
@@ -55,6 +59,25 @@ def check_a_page_of_all_ranks(group):
         rows = re.findall(r'<rect x="\S+" y="(\d+)"[^>]*><title>bucket', text)
         assert sorted(set(rows), key=int) == ["34", "102"] and len(rows) == 36
         assert "rank 0 comm" in text and "rank 1 compute" in text
+
+
+def check_the_planner_reads_a_trace(group):
+    model, profiler = profiled(group)
+    path = shared_path(f"plan-{group.rank}.json")
+    profiler.export(path)
+    trace = Trace(path)
+    costs = CostModel(Sweep(2, [Row(4, 1e-4, 1e-4, 1.0), Row(4096, 1e-4, 1e-4, 1.0)]))
+    assert trace.model.ranks == 2 and trace.model.rings == group.process_group.nrings
+    recorded = [span.end - span.start for span in profiler.spans if span.kind == "step"]
+    steps = trace.steps(costs)
+    assert len(steps) == 3
+    for step, took in zip(steps, recorded, strict=True):
+        assert abs(step.seconds - took / 1e9) < 1e-8
+        assert 0.03 < step.computing <= step.seconds  # the hook sleeps so long
+    ((alone,), (two,)) = predict([trace], costs, [1, 2], [0.0])
+    assert two.buckets == len(model._reducer.buckets) and alone.exposed == 0.0
+    # All but the last two are sent during the pause.
+    assert 0.99e-4 < two.exposed < 6.01e-4
 
 
 def check_the_report_measures_overlap(group):

@@ -14,7 +14,8 @@ import warnings
 import pytest
 
 from minipaddle.device import flags
-from minipaddle.distributed.spawn import _get_subprocess_env_list, _PortHold, spawn
+from minipaddle.distributed.job_environ import PortHold
+from minipaddle.distributed.spawn import _get_subprocess_env_list, spawn
 from minipaddle.distributed.spawn_context import MultiprocessContext
 from tests.distributed import spawn_targets as targets
 
@@ -292,7 +293,7 @@ def test_flags_of_the_parent_do_not_select_for_a_child(monkeypatch):
 
 
 def test_a_held_port_is_free_for_the_child_only():
-    ports = _PortHold(2, None)
+    ports = PortHold(2, None)
     try:
         with socket.create_server(("127.0.0.1", ports.numbers[0])) as listener:
             assert listener.getsockname()[1] == ports.numbers[0]
@@ -303,7 +304,7 @@ def test_a_held_port_is_free_for_the_child_only():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         first = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port {first} cannot be used"):
-            _PortHold(1, first)
+            PortHold(1, first)
 
 
 def test_without_room_for_its_files_a_job_holds_no_port(monkeypatch, tmp_path):

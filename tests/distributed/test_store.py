@@ -64,10 +64,23 @@ def test_bad_keys_and_values_leave_the_store_usable(served):
     for key in ("", "k" * 256):
         with pytest.raises(ValueError, match="key must have"):
             served.get(key)
-    served.set("text", b"no number")
-    with pytest.raises(ConnectionError):
-        served.add("text", 1)
     assert served.add("n", 1) == 1
+
+
+def test_what_is_no_counter_is_left_as_it_is(served):
+    served.set("text", b"abc")
+    with pytest.raises(ValueError, match="key 'text' holds no counter"):
+        served.add("text", 1)
+    assert served.get("text") == b"abc"
+    served.set("number", b"-3")
+    assert served.add("number", 1) == -2
+
+
+def test_a_closed_client_says_so_though_the_server_lives(served):
+    client = client_of(served)
+    client.close()
+    with pytest.raises(RuntimeError, match="this store was closed"):
+        client.set("a", b"1")
 
 
 def test_get_waits_while_other_threads_of_the_same_client_go_on(served):

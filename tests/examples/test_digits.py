@@ -16,6 +16,8 @@ import pytest
 
 import minipaddle as paddle
 from examples import digits
+from tests.distributed.launch import programs
+from tests.distributed.leftovers import until
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "examples" / "digits.py"
@@ -118,6 +120,50 @@ def test_a_run_killed_three_times_ends_with_the_same_bits(processes, tmp_path):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_run_killed_ten_times_ends_with_the_same_bits(processes, tmp_path):
     check_kills(tmp_path, processes, moments=10)
+
+
+def started_after(launcher, ended):
+    """The two ranks that a launcher runs now, none of them among those whose pids have ended."""
+    found = []
+
+    def are_there():
+        found[:] = [one for one in programs.ranks(launcher.pid) if one.pid not in ended]
+        return len(found) == 2
+
+    assert until(are_there, SECONDS_PER_RUN)
+    return found
+
+
+def check_restarts(folder, moments):
+    """A launched run whose ranks are killed so many times ends as one that was left alone."""
+    seed = random.randrange(2**32)
+    print(f"moments of seed {seed}")
+    chance = random.Random(seed)
+    with programs.started(
+        folder, "--nproc_per_node", 2, "--max_restart", moments, PROGRAM, *TINY, "--resume",
+        **ONE_THREAD,
+    ) as process:  # fmt: skip
+        ended = set()
+        for _ in range(moments):
+            # After none, it is killed while it starts.
+            wait_for_checkpoints(process, folder / "digits.ckpt", chance.randrange(10))
+            victims = started_after(process, ended)
+            time.sleep(chance.uniform(0.0, 0.02))
+            ended.update(one.pid for one in victims)
+            victims[chance.randrange(2)].kill()
+        printed, errors = process.communicate(timeout=SECONDS_PER_RUN)
+        assert process.returncode == 0, printed + errors
+    assert errors.count("was killed by SIGKILL") == moments
+    assert digests(re.sub(r"^\[rank 0\] ", "", printed, flags=re.MULTILINE)) == undisturbed(2)
+
+
+def test_a_launched_run_whose_ranks_are_killed_ends_with_the_same_bits(tmp_path):
+    check_restarts(tmp_path, moments=3)
+
+
+@pytest.mark.slow
+def test_a_launched_run_whose_ranks_are_killed_ten_times_ends_with_the_same_bits(tmp_path):
+    check_restarts(tmp_path, moments=10)
 
 
 def test_the_comparison_sees_other_random_numbers(tmp_path):

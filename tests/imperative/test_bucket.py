@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from minipaddle.device.backend import get_place
-from minipaddle.imperative.bucket import Bucket, assign_buckets
+from minipaddle.imperative.bucket import Bucket, assign_buckets, plan_buckets
 
 MB = 1024 * 1024
 
@@ -86,6 +86,21 @@ def test_wrong_arguments_are_refused(change, says):
     call = {"sizes": [4] * 4, "kinds": "ffff", "limits": [100], **change}
     with pytest.raises(ValueError, match=says):
         assign_buckets(**call)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kinds", "expected"),
+    [
+        ([80, 30, 40, 50], "ffff", [[0, 1, 2, 3]]),  # 90 are left over: less than 100
+        ([80, 30, 40, 60], "ffff", [[2, 3], [0, 1]]),  # 100 are not
+        ([80, 30, 300, 20], "ffff", [[2, 3], [0, 1]]),
+        ([80, 30, 40, 50], "ffdd", [[2, 3], [0, 1]]),  # of another kind
+        ([10, 20], "ff", [[0, 1]]),
+        ([], "", []),
+    ],
+)
+def test_what_is_left_over_and_small_joins_its_neighbour(sizes, kinds, expected):
+    assert plan_buckets(sizes, kinds, [100, 250]) == expected
 
 
 def test_arguments_are_left_alone():

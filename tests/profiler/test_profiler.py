@@ -185,6 +185,31 @@ def test_buckets_and_waits_are_recorded():
     paddle.distributed.destroy_process_group(group)
 
 
+def test_a_trace_has_what_a_planner_needs(tmp_path):
+    group, model = model_of_one([8] * 3, comm_buffer_size=0.5, last_comm_buffer_size=0)
+    with paddle.profiler.Profiler() as profiler:
+        for _ in range(2):
+            model(paddle.ones([1, 8])).sum().backward()
+    events = profiler.trace()["traceEvents"]
+    (told,) = [e["args"] for e in events if e["name"] == "data_parallel"]
+    assert told == {
+        "model": model._reducer.number, "ranks": 1, "rings": 1, "queued": False,
+        "limits": [0, 512 * 1024],
+        "parameters": ["0.weight", "1.weight", "2.weight"],
+        "bytes": [256] * 3, "dtypes": ["float32"] * 3,
+    }  # fmt: skip
+    waits = [e for e in events if e.get("cat") == "wait"]
+    buckets = [e for e in events if e.get("cat") == "bucket"]
+    assert all(e["args"]["dtype"] == "float32" for e in buckets)
+    for i, wait in enumerate(waits):
+        first, second, third = wait["args"]["parameters ready"]
+        assert third < second < first <= wait["ts"]
+        assert [e["args"]["ready"] for e in buckets[2 * i : 2 * i + 2]] == [second, first]
+    profiler.export(tmp_path / "page.html", "html")
+    assert "parameters ready" not in (tmp_path / "page.html").read_text()
+    paddle.distributed.destroy_process_group(group)
+
+
 class Sums(nn.Layer):
     def __init__(self):
         super().__init__()

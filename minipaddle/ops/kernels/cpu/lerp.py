@@ -208,9 +208,20 @@ def _round_into(target: Array, result: Array) -> None:
 
 
 class _BlockSum:
-    """The gradient of one operand: filled block by block, summed over the axes it broadcast on."""
+    """The gradient of one operand: filled block by block, summed over the axes it broadcast on.
 
-    def __init__(self, shape: tuple[int, ...], like: Array, into: Array | None) -> None:
+    Attributes:
+        even: Axes over which the gradient of the result can be summed before it is multiplied with
+            the weight: neither the operand nor the weight varies along them.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        weight_shape: tuple[int, ...],
+        like: Array,
+        into: Array | None,
+    ) -> None:
         self.shape = shape
         self.ndim = like.ndim
         self.into = into
@@ -218,6 +229,8 @@ class _BlockSum:
         compute = compute_dtype(like.dtype)
         padded = (1,) * (like.ndim - len(shape)) + shape
         self.axes = tuple(i for i in range(like.ndim) if padded[i] == 1 != like.shape[i])
+        weight_shape = (1,) * (like.ndim - len(weight_shape)) + weight_shape
+        self.even = tuple(i for i in self.axes if weight_shape[i] == 1)
         if self.axes:
             self.total = np.zeros(padded, compute)
         else:
@@ -244,7 +257,7 @@ class _BlockSum:
         """Takes in a gradient computed in ``buffer``."""
         if self.axes:
             part = cut(self.total, block, self.ndim)
-            np.add(part, sum_part(as_middle(gradient, self.axes)).reshape(part.shape), out=part)
+            np.add(part, _summed(gradient, self.axes), out=part)
         elif not self.direct:
             np.copyto(cut(self.total, block, self.ndim), gradient, casting="same_kind")
 
@@ -255,6 +268,11 @@ class _BlockSum:
         if self.axes:
             np.copyto(self.into, self.total.reshape(self.shape), casting="same_kind")
         return self.into
+
+
+def _summed(array: Array, axes: tuple[int, ...]) -> Array:
+    kept = [1 if i in axes else n for i, n in enumerate(array.shape)]
+    return sum_part(as_middle(array, axes)).reshape(kept)
 
 
 @kernel("lerp_grad", "cpu")
@@ -272,12 +290,12 @@ def lerp_grad(
     half = dtype != out_grad.dtype
     shapes = (x_shape, y_shape, getattr(weight, "shape", ()))
     sums = [
-        _BlockSum(shape, out_grad, into[i] if into else None) if wanted[i] else None
+        _BlockSum(shape, shapes[2], out_grad, into[i] if into else None) if wanted[i] else None
         for i, shape in enumerate(shapes)
     ]
-    factor = _number_or_array(weight, dtype)
-    if not isinstance(factor, float):
-        factor = _spread(factor, out_grad.shape)
+    factor = narrow = _number_or_array(weight, dtype)
+    if not isinstance(narrow, float):
+        factor = _spread(narrow, out_grad.shape)
 
     def work(share: Iterable[Block]) -> list[_BlockSum | None]:
         parts = [None if s is None else s.share() for s in sums]
@@ -286,8 +304,8 @@ def lerp_grad(
                 g = cut(out_grad, block, out_grad.ndim)
                 if half:
                     g = g.astype(dtype)
-                w = factor if isinstance(factor, float) else cut(factor, block, out_grad.ndim)
-                _end_gradients(parts, block, g, w)
+                w = [a if isinstance(a, float) else cut(a, block, g.ndim) for a in (factor, narrow)]
+                _end_gradients(parts, block, g, *w)
                 if parts[2] is not None:
                     _weight_gradient(parts[2], block, g, (x, y))
         return parts
@@ -300,13 +318,21 @@ def lerp_grad(
     return [None if s is None else s.result() for s in sums]
 
 
-def _end_gradients(sums: list[_BlockSum | None], block: Block, g: Array, w: Any) -> None:
-    """``dy = w g`` and ``dx = (1 - w) g`` of one block.
+def _end_gradients(
+    sums: list[_BlockSum | None], block: Block, g: Array, w: Any, narrow: Any
+) -> None:
+    """``dy = w g`` and ``dx = (1 - w) g`` of one block; ``narrow`` is w where it repeats nothing.
 
     An array of weights would need a pass more for 1 - w: there dx is g - dy. A number costs none,
     and two products read g from memory once: the second finds it in the cache.
     """
-    sum_x, sum_y, _ = sums
+    whole: list[_BlockSum | None] = [None, None]
+    for i, total in enumerate(sums[:2]):
+        if total is not None and total.even:
+            total.store(block, _summed(g, total.even) * (narrow if i else 1 - narrow))
+        else:
+            whole[i] = total
+    sum_x, sum_y = whole
     if sum_x is None and sum_y is None:
         return
     y_grad = np.empty_like(g) if sum_y is None else sum_y.buffer(block, g)

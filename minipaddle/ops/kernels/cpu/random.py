@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ PIECE = 32 * 1024
 
 # fill(bits, part, where) writes numbers drawn from ``bits`` to ``part``, the slice ``where`` of
 # the result laid out flat.
-Fill = Callable[[np.random.Generator, Array, slice], Any]
+Fill: TypeAlias = "Callable[[np.random.Generator, Array, slice], Any]"
 
 
 def _drawn(generator: Generator, shape: tuple[int, ...], dtype: Any, fill: Fill) -> Array:
