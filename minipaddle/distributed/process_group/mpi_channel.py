@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import time
 import weakref
@@ -216,8 +217,10 @@ def _end(mpi: Any, comm: Any, pid: int) -> None:
         mesh.close()
     others = set(range(comm.Get_size())) - {comm.Get_rank()}
     _given_up.extend(comm.Isend(b"\1" * MpiMesh.broken, other, _AT_EXIT) for other in others)
-    status, deadline = mpi.Status(), time.monotonic() + _LINGER_SECONDS
-    while others and not (MpiMesh.broken and time.monotonic() > deadline):
+    status, leave_at = mpi.Status(), math.inf
+    while others and time.monotonic() < leave_at:
+        if MpiMesh.broken:
+            leave_at = min(leave_at, time.monotonic() + _LINGER_SECONDS)
         if not comm.Iprobe(mpi.ANY_SOURCE, _AT_EXIT, status):
             time.sleep(_LONGEST_NAP)
             continue
