@@ -18,7 +18,7 @@ from minipaddle.device.flags import (
 from minipaddle.device.starters import Start, find_start
 
 # Names under which users know the collectives of a kind of device.
-KIND_OF_COMM = {"gloo": "cpu", "nccl": "gpu", "bkcl": "xpu"}
+KIND_OF_COMM = {"gloo": "cpu", "nccl": "gpu", "bkcl": "xpu", "mpi": "cpu"}
 
 _RANK = "PADDLE_TRAINER_ID"
 _WORLD_SIZE = "PADDLE_TRAINERS_NUM"
@@ -90,6 +90,9 @@ class ParallelEnv:
         self._device_type = _device_type()
         start = foreign_start()
         self._device_id = _device_index(self._device_type, 0 if start is None else start.local_rank)
+        comm = os.environ.get(_COMM, "").strip() or "auto"
+        by_default = comm == "auto" and self._device_type == "cpu" and start is not None
+        self._over_mpi = comm == "mpi" or (by_default and start.over_mpi)
         told = os.environ.get(_TOKEN, "") or ("" if start is None else start.token)
         self._job_token = told or _derived_token(self._trainer_endpoints)
 
@@ -132,6 +135,11 @@ class ParallelEnv:
     def job_token(self) -> str:
         """Text that all processes of this job share, and those of no other job."""
         return self._job_token
+
+    @property
+    def over_mpi(self) -> bool:
+        """Whether data travels over MPI: PADDLE_DISTRI_BACKEND=mpi, or as mpiexec's default."""
+        return self._over_mpi
 
     local_rank = rank
     nranks = world_size

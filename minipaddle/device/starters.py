@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ class Start(NamedTuple):
         local_rank: Number of the process on this host.
         local_size: Number of the job's processes on this host; 0 if it is not known.
         job: Text that all processes of the job share, and those of no other job on this host.
+        offers_mpi: MPI's processes find each other through the starter.
     """
 
     starter: str
@@ -27,6 +29,14 @@ class Start(NamedTuple):
     local_rank: int
     local_size: int
     job: str
+    offers_mpi: bool
+
+    @property
+    def over_mpi(self) -> bool:
+        """Whether arrays of the CPU travel over MPI: between hosts, and under mpiexec."""
+        if self.local_size != self.world_size:
+            return self.offers_mpi
+        return self.starter == "mpiexec" and find_spec("mpi4py") is not None
 
     @property
     def token(self) -> str:
@@ -43,7 +53,8 @@ class Start(NamedTuple):
             here = f"{self.local_size} of them" if self.local_size else "not all"
             raise RuntimeError(
                 f"{self.starter} has started {self.world_size} processes, {here} on this host; "
-                "processes of several hosts cannot reach each other yet: start all on one"
+                "only MPI connects processes of several hosts, on CPUs: start them with mpiexec, "
+                "srun --mpi=pmi2 or python -m minipaddle.distributed.launch"
             )
 
 
@@ -82,7 +93,9 @@ class _Numbers:
 
     def start(self, starter: str, names: tuple[str, ...] | list[str], job: str) -> Start:
         rank, world_size, local_rank, local_size = (self._number(name) for name in names)
-        return Start(starter, rank, world_size, local_rank, local_size, job)
+        told_by_mpi = bool({"PMI_RANK", "PMIX_RANK"} & self._environ.keys())
+        offers_mpi = starter == "mpiexec" or (starter == "srun" and told_by_mpi)
+        return Start(starter, rank, world_size, local_rank, local_size, job, offers_mpi)
 
     def _number(self, name: str) -> int:
         text = self._environ.get(name, "0").strip()

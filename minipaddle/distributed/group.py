@@ -11,6 +11,7 @@ from minipaddle.device.backend import get_place, set_device
 from minipaddle.device.flags import get_flag, pg_timeout_seconds
 from minipaddle.device.parallel_env import ParallelEnv, foreign_start, trainer_count, trainer_rank
 from minipaddle.device.selection import kind_of_comm
+from minipaddle.distributed.crash import tell_of_crashes
 from minipaddle.distributed.process_group import process_group_class
 from minipaddle.distributed.process_group.base import ProcessGroup
 from minipaddle.distributed.process_group.lone import LoneGroup
@@ -67,7 +68,7 @@ def init_parallel_env() -> Group | None:
     Raises:
         TimeoutError: A process did not come in time.
         ValueError: The environment is not that of a started job; the text names the variable.
-        RuntimeError: mpiexec, srun or torchrun have started the job on several hosts.
+        RuntimeError: The job is on several hosts, and MPI does not connect them.
 
     Example:
         >>> import minipaddle as paddle
@@ -86,15 +87,16 @@ def init_parallel_env() -> Group | None:
         )
         return None
     start = foreign_start()
-    if start is not None:
+    if start is not None and not env.over_mpi:
         start.check_one_host()
     place = get_place(f"{env.device_type}:{env.device_id}")
-    group_class = process_group_class(place.backend.name)
+    group_class = process_group_class("mpi" if env.over_mpi else place.backend.name)
     process_group = group_class.create(
         env.rank, env.world_size, env.job_token, env.nrings, pg_timeout_seconds()
     )
     process_group.report_waits(float(get_flag("FLAGS_comm_wait_warning")))
     set_device(place)
+    tell_of_crashes(abort_default_group)
     _groups[0] = Group(0, range(env.world_size), process_group)
     return _groups[0]
 

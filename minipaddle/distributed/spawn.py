@@ -164,6 +164,11 @@ def _check_options(options: Mapping[str, Any]) -> None:
                 DeprecationWarning,
                 stacklevel=4,
             )
+    if options.get("backend") == "mpi":
+        raise ValueError(
+            "backend='mpi' needs processes that mpiexec or python -m minipaddle.distributed.launch "
+            "has started; spawn's processes use 'gloo'"
+        )
     for name in ("ips", "cluster_node_ips"):
         if len(str(options.get(name) or LOCAL_IP).split(",")) > 1:
             raise ValueError(

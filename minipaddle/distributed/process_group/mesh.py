@@ -84,6 +84,10 @@ class Mesh:
                 return
             self._culprit = culprit
             self.failure = failure
+        self._leave(told)
+
+    def _leave(self, told: tuple[int, str] | None) -> None:
+        """Tells the peers who failed and why, if anybody did, and ends the waits of this rank."""
         for channel, completed in zip(self.sockets, self.completed, strict=True):
             message = b"" if told is None else pack_abort(*told, completed)
             for sock in channel:

@@ -1,22 +1,33 @@
 """Processes that each hold one rank of a group and run the functions that a test sends them."""
 
+import importlib.util
 import os
 import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.connection import Client, Connection, Listener, Pipe, wait
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from minipaddle.distributed.process_group import ProcessGroup, SharedMemoryGroup
+from minipaddle.distributed.process_group.mpi import MpiGroup
 
 ROOT = Path(__file__).resolve().parents[3]
 SECONDS = 60.0
+MPIEXEC = Path(sys.executable).parent / "mpiexec"
+ADDRESS = "MINIPADDLE_TEST_ADDRESS"  # where the ranks of mpiexec find the test
+needs_mpi = pytest.mark.skipif(
+    importlib.util.find_spec("mpi4py") is None or not MPIEXEC.exists(),
+    reason="mpi4py or mpiexec is not installed (pip install 'minipaddle[mpi]')",
+)
 
 
 @dataclass
@@ -109,6 +120,45 @@ class Ranks:
     def kill(self, rank: int) -> None:
         os.kill(self.processes[rank].pid, signal.SIGKILL)
         self.processes[rank].wait(10)
+
+
+class MpiRanks(Ranks):
+    """Ranks that mpiexec starts, all in one session; they call back over a socket."""
+
+    def __init__(self, world_size: int, **options: Any) -> None:
+        self.world_size = world_size
+        self.pipes = []
+        program = f"from {__name__} import call_back; call_back()"
+        command = [str(MPIEXEC), "-n", str(world_size), sys.executable, "-W", "error", "-c"]
+        with tempfile.TemporaryDirectory() as folder:
+            address = f"{folder}/socket"
+            environ = dict(
+                os.environ, PYTHONPATH=str(ROOT), OPENBLAS_NUM_THREADS="1", **{ADDRESS: address}
+            )
+            with Listener(address, backlog=world_size) as listener:
+                listener._listener._socket.settimeout(SECONDS)  # type: ignore[attr-defined]
+                self.processes = [
+                    subprocess.Popen(
+                        [*command, program], start_new_session=True, cwd=ROOT, env=environ
+                    )
+                ]
+                found = {}
+                for _ in range(world_size):
+                    pipe = listener.accept()
+                    found[pipe.recv()] = pipe
+        for rank in range(world_size):
+            self.pipes.append(found[rank])
+            found[rank].send((make_mpi_group, (rank, world_size, "job"), options))
+
+
+def make_mpi_group(rank: int, world_size: int, token: str, **options: Any) -> ProcessGroup:
+    return MpiGroup.create(rank, world_size, token, **options)
+
+
+def call_back() -> None:
+    with Client(os.environ[ADDRESS]) as pipe:
+        pipe.send(int(os.environ["PMI_RANK"]))
+        _serve(pipe)
 
 
 def serve(fd: int) -> None:
