@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MAX_FILE_LINES, MAX_CORE_LINES, MAX_LINES_OF_AN_OP = 400, 9500, 25
+MAX_FILE_LINES, MAX_CORE_LINES, MAX_LINES_OF_AN_OP = 400, 9520, 25
 # The core is what one reads to know how it works. Ops, layers, first values, rules of optimizers
 # and schedules are looked up one by one, and the tools for testing ops when one writes another.
 # Data loading, checkpoints and the GPU are subjects of their own, with limits of their own.

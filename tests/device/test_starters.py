@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from minipaddle.device import parallel_env
+from minipaddle.device import parallel_env, starters
 from minipaddle.device.starters import find_start
 
 TORCHRUN = {
@@ -76,7 +76,7 @@ def test_a_wrong_number_names_its_variable():
 
 @pytest.mark.parametrize("environ", [OPEN_MPI, {**SRUN, "SLURM_STEP_NUM_NODES": "2"}])
 def test_several_hosts_are_refused(environ):
-    with pytest.raises(RuntimeError, match=r"has started 2 processes, .* start all on one"):
+    with pytest.raises(RuntimeError, match=r"has started 2 processes, .* srun --mpi=pmi2"):
         find_start(environ).check_one_host()
     find_start(SRUN).check_one_host()
 
@@ -100,3 +100,34 @@ def test_the_local_rank_picks_the_device(monkeypatch):
     assert parallel_env.ParallelEnv().device_id == 1
     monkeypatch.setenv("FLAGS_selected_xpus", "6,4")
     assert parallel_env.ParallelEnv().device_id == 4
+
+
+@pytest.mark.parametrize(
+    ("environ", "over_mpi"),
+    [
+        (MPICH, True),
+        (OPEN_MPI, True),
+        (SRUN, False),
+        ({**SRUN, "SLURM_STEP_NUM_NODES": "2"}, False),
+        ({**SRUN, "SLURM_STEP_NUM_NODES": "2", "PMI_RANK": "1"}, True),
+        ({**SRUN, "SLURM_STEP_NUM_NODES": "2", "PMIX_RANK": "1"}, True),
+        (TORCHRUN, False),
+        ({**TORCHRUN, "LOCAL_WORLD_SIZE": "2", "PMIX_RANK": "0"}, False),
+        ({**MPICH, "PADDLE_DISTRI_BACKEND": "gloo"}, False),
+        ({**MPICH, "PADDLE_DISTRI_BACKEND": "auto"}, True),
+        ({**MPICH, "PADDLE_DISTRI_BACKEND": "bkcl"}, False),
+        ({**SRUN, "PADDLE_DISTRI_BACKEND": "mpi"}, True),
+        ({"PADDLE_TRAINER_ID": "0", "PADDLE_TRAINERS_NUM": "2"}, False),
+    ],
+)
+def test_where_data_travels_over_mpi(monkeypatch, environ, over_mpi):
+    monkeypatch.setattr(starters, "find_spec", lambda name: name)  # mpi4py is installed
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    assert parallel_env.ParallelEnv().over_mpi == over_mpi
+
+
+def test_without_mpi4py_mpiexec_on_one_host_is_no_matter_for_mpi(monkeypatch):
+    monkeypatch.setattr(starters, "find_spec", lambda name: None)
+    assert not find_start(MPICH).over_mpi
+    assert find_start(OPEN_MPI).over_mpi  # several hosts: nothing else will do

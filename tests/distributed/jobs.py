@@ -7,8 +7,11 @@ order; each gets a group of its own, so that one whose group ends in an error di
 import contextlib
 import importlib
 import inspect
+import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 import traceback
@@ -53,6 +56,33 @@ def run(*modules, nprocs=2, **environ):
             patch.setenv(name, value)
         context = dist.spawn(work, tuple(module.__name__ for module in modules), nprocs=nprocs)
         by_rank = [results.get() for results in context.return_queues]
+    return {name: [errors[name] for errors in by_rank] for name in checks_of(*modules)}
+
+
+def run_under_mpiexec(mpiexec, *modules, nprocs=2, **environ):
+    """As ``run``, on processes that mpiexec starts, over MPI."""
+    names = [module.__name__ for module in modules]
+    with tempfile.TemporaryDirectory(prefix="minipaddle-jobs-") as folder:
+        process = subprocess.Popen(
+            [mpiexec, "-n", str(nprocs), sys.executable, "-m", __name__, *names],
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "PADDLE_PG_TIMEOUT": str(1000 * SECONDS_TO_MEET),
+                FOLDER: folder,
+                **environ,
+            },
+            start_new_session=True,
+        )
+        try:
+            assert process.wait(SECONDS_PER_CHECK * len(checks_of(*modules))) == 0
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        by_rank = [
+            json.loads(Path(folder, f"errors-{rank}").read_text()) for rank in range(nprocs)
+        ]
     return {name: [errors[name] for errors in by_rank] for name in checks_of(*modules)}
 
 
@@ -131,3 +161,9 @@ def raises(kinds, *parts, within=8.0):
     assert took < within, f"it took {took:.1f} s: {text}"
     for part in parts:
         assert part in text, f"no {part!r} in: {text}"
+
+
+if __name__ == "__main__":
+    found = work(*sys.argv[1:])
+    assert type(dist.get_group().process_group).__name__ == "MpiGroup"
+    shared_path(f"errors-{dist.get_rank()}").write_text(json.dumps(found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import math
 import os
+import signal
 import time
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +49,7 @@ def load_mpi() -> Any:
     try:
         import mpi4py
 
-        mpi4py.rc.finalize = False  # after a failure the peers may never come to a common end
+        mpi4py.rc.finalize = False  # see _end
         from mpi4py import MPI
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
@@ -208,8 +209,8 @@ def end_together(mpi: Any) -> None:
 def _end(mpi: Any, comm: Any, pid: int) -> None:
     """Ends MPI when all ranks have come as far.
 
-    Who starts MPI's processes kills all of them when one leaves without a common end, which there
-    is not after a failure. Then a rank waits a little, so that the others can say what they know.
+    Who starts MPI's processes kills all of them when one leaves without this common end. So after
+    a failure a rank waits a little for the others to say what they know.
     """
     if pid != os.getpid() or mpi.Is_finalized():
         return
@@ -228,5 +229,10 @@ def _end(mpi: Any, comm: Any, pid: int) -> None:
         comm.Recv(word, status.Get_source(), _AT_EXIT)
         others.discard(status.Get_source())
         MpiMesh.broken = MpiMesh.broken or bool(word)
-    if not MpiMesh.broken:
+    if MpiMesh.broken:
+        # No MPI promises an end with operations given up; MPICH does end.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, _LINGER_SECONDS)
+    if not others:
         mpi.Finalize()
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
