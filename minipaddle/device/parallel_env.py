@@ -91,8 +91,8 @@ class ParallelEnv:
         start = foreign_start()
         self._device_id = _device_index(self._device_type, 0 if start is None else start.local_rank)
         comm = os.environ.get(_COMM, "").strip() or "auto"
-        by_default = comm == "auto" and self._device_type == "cpu" and start is not None
-        self._over_mpi = comm == "mpi" or (by_default and start.over_mpi)
+        by_default = start if comm == "auto" and self._device_type == "cpu" else None
+        self._over_mpi = comm == "mpi" or (by_default is not None and by_default.over_mpi)
         told = os.environ.get(_TOKEN, "") or ("" if start is None else start.token)
         self._job_token = told or _derived_token(self._trainer_endpoints)
 

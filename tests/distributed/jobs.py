@@ -80,9 +80,7 @@ def run_under_mpiexec(mpiexec, *modules, nprocs=2, **environ):
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        by_rank = [
-            json.loads(Path(folder, f"errors-{rank}").read_text()) for rank in range(nprocs)
-        ]
+        by_rank = [json.loads(Path(folder, f"errors-{rank}").read_text()) for rank in range(nprocs)]
     return {name: [errors[name] for errors in by_rank] for name in checks_of(*modules)}
 
 

@@ -136,10 +136,9 @@ class MpiGroup(HostGroup):
     MPI gives communicators out for good: a process can make some hundred groups.
 
     Example:
-        >>> import numpy as np
-        >>> from minipaddle.distributed.process_group.mpi import MpiGroup  # doctest: +SKIP
-        >>> group = MpiGroup.create(0, 1, token="job")  # doctest: +SKIP
-        >>> group.all_reduce(np.ones(3, np.float32))  # doctest: +SKIP
+        >>> from minipaddle.distributed.process_group import process_group_class
+        >>> process_group_class("mpi").__name__
+        'MpiGroup'
     """
 
     def __init__(self, mesh: MpiMesh) -> None:

@@ -33,6 +33,7 @@ _ATTEMPTS = 300
 _NAP, _LONGEST_NAP = 20e-6, 1e-3
 ALL = -1  # in place of a peer: an operation that all ranks are part of
 
+_comms: list[Any] = []  # all that this process has made, which MPI keeps to its end
 # MPI still writes to the memory of requests that were given up.
 _given_up: list[Any] = []
 _meshes: weakref.WeakSet[MpiMesh] = weakref.WeakSet()
@@ -82,6 +83,7 @@ class MpiMesh(Mesh):
     def __init__(self, mpi: Any, comms: Sequence[Any], ranks: Sequence[int], timeout: float):
         super().__init__(comms[0].Get_rank(), ranks, [[] for _ in comms], timeout)
         self.mpi, self.comms = mpi, list(comms)
+        _comms.extend(comms)
         _meshes.add(self)
 
     def _leave(self, told: tuple[int, str] | None) -> None:
@@ -107,6 +109,7 @@ class MpiChannel(Channel):
         self.mpi = mesh.mpi
         self._sent: dict[int, Any] = {}
         self._counts: dict[int, int] = {}
+        self._arriving: dict[int, tuple[Any, bytearray]] = {}
         self._farewells: dict[int, bytes] = {}
         self._status = self.mpi.Status()
 
@@ -195,9 +198,11 @@ class MpiChannel(Channel):
         # Looked at in the next round: what the peer sent before its farewell comes first.
         status = self._status
         while self.comm.Iprobe(self.mpi.ANY_SOURCE, _FAREWELL, status):
-            message = bytearray(status.Get_count(self.mpi.BYTE))
-            self.comm.Recv(message, status.Get_source(), _FAREWELL)
-            self._farewells[status.Get_source()] = bytes(message)
+            peer, words = status.Get_source(), bytearray(status.Get_count(self.mpi.BYTE))
+            self._arriving[peer] = self.comm.Irecv(words, peer, _FAREWELL), words
+        for peer, (request, words) in self._arriving.items():
+            if peer not in self._farewells and request.Test():
+                self._farewells[peer] = bytes(words)
 
 
 @cache
@@ -233,6 +238,9 @@ def _end(mpi: Any, comm: Any, pid: int) -> None:
         # No MPI promises an end with operations given up; MPICH does end.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, _LINGER_SECONDS)
+    for left in _comms:  # MPI complains of messages that nobody has taken
+        while left.Iprobe(mpi.ANY_SOURCE, _FAREWELL, status):
+            left.Recv(bytearray(status.Get_count(mpi.BYTE)), status.Get_source(), _FAREWELL)
     if not others:
         mpi.Finalize()
     signal.setitimer(signal.ITIMER_REAL, 0.0)

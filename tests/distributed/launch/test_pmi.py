@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+import minipaddle as paddle
 from minipaddle.distributed.launch.pmi import PmiServer
 from minipaddle.distributed.store import Store
+from tests.distributed.launch.programs import environ
+from tests.distributed.launch.test_launch import losses
 
 needs_mpi = pytest.mark.skipif(
     importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed (extra mpi)"
@@ -61,13 +64,13 @@ def test_ranks_of_all_nodes_form_one_world(store: Store, sizes: list[int]) -> No
             for server in servers:
                 for rank in server._ours:
                     variables, descriptor = server.child(rank)
-                    environ = {**os.environ, **variables}
+                    told = {**os.environ, **variables}
                     if len(sizes) > 1:  # as between hosts, although these share a kernel
-                        environ["UCX_TLS"] = "tcp,self"
+                        told["UCX_TLS"] = "tcp,self"
                     command = [sys.executable, "-c", PROGRAM]
                     processes.append(
                         subprocess.Popen(
-                            command, env=environ, pass_fds=[descriptor], stdout=subprocess.PIPE
+                            command, env=told, pass_fds=[descriptor], stdout=subprocess.PIPE
                         )
                     )
             said = [process.communicate(timeout=60)[0].decode() for process in processes]
@@ -77,6 +80,40 @@ def test_ranks_of_all_nodes_form_one_world(store: Store, sizes: list[int]) -> No
                 process.wait(10)
     assert [process.returncode for process in processes] == [0] * sum(sizes)
     assert said == [f"{rank} {sum(sizes)}\n" for rank in range(sum(sizes))]
+
+
+LOSSES = """
+import minipaddle as paddle
+from tests.distributed.launch.test_launch import losses
+print(losses()[-1], type(paddle.distributed.get_group().process_group).__name__)
+"""
+
+
+@needs_mpi
+def test_training_on_two_nodes_has_the_losses_of_spawn(store: Store) -> None:
+    processes = []
+    with nodes(store, [1, 1]) as servers:
+        try:
+            for rank, server in enumerate(servers):
+                variables, descriptor = server.child(rank)
+                told = {"PADDLE_TRAINER_ID": str(rank), "PADDLE_TRAINERS_NUM": "2"}
+                told |= {"PADDLE_DISTRI_BACKEND": "mpi", "UCX_TLS": "tcp,self"}
+                processes.append(
+                    subprocess.Popen(
+                        [sys.executable, "-c", LOSSES],
+                        env=environ(**variables, **told),
+                        pass_fds=[descriptor],
+                        stdout=subprocess.PIPE,
+                    )
+                )
+            said = [process.communicate(timeout=60)[0].decode() for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait(10)
+    assert [process.returncode for process in processes] == [0, 0]
+    expected = [box.get() for box in paddle.distributed.spawn(losses, nprocs=2).return_queues]
+    assert said == [f"{steps[-1]} MpiGroup\n" for steps in expected]
 
 
 def speaker(server: PmiServer, rank: int) -> socket.socket:
