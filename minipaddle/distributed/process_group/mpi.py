@@ -61,12 +61,16 @@ class MpiAlgorithms(Algorithms):
         sizes = [(part.stop - part.start) * flat.itemsize for part in parts]
         starts = [part.start * flat.itemsize for part in parts]
         data, byte = flat.view(np.uint8), channel.mpi.BYTE
-        own, width = parts[self._rank], sizes[self._rank]
-        arrived = self._room(width * channel.world_size)
-        spread = (arrived, [width] * channel.world_size, None, byte)
-        self._finish(call, channel.comm.Ialltoallv((data, sizes, starts, byte), spread))
-        sources = list(arrived.view(flat.dtype).reshape(channel.world_size, -1))
-        out = flat[own] if store else sources[0]
+        own, width, count = parts[self._rank], sizes[self._rank], channel.world_size
+        arrived = self._room(width * count)
+        sources = list(arrived.view(flat.dtype).reshape(count, -1))
+        sent, received = list(sizes), [width] * count
+        if store:  # then the own slice is joined in place
+            sources[self._rank] = flat[own]
+            sent[self._rank] = received[self._rank] = 0
+        into = (arrived, received, [width * peer for peer in range(count)], byte)
+        self._finish(call, channel.comm.Ialltoallv((data, sent, starts, byte), into))
+        out = sources[self._rank]
         self._reduction.join(sources, [out], call.op)
         whole = (data, sizes, starts, byte)
         if call.root == NO_ROOT:

@@ -28,8 +28,10 @@ _DATA, _FAREWELL, _AT_EXIT = 1, 2, 3  # tags
 _TELL_SECONDS = 1.0  # for a farewell to be taken over
 _LINGER_SECONDS = 3.0
 # A wait begins with attempts. Then it sleeps: a peer that is late may need this very processor,
-# and so may the thread that computes; MPI moves large data only while somebody calls it.
+# and so may the thread that computes. MPI moves large data only while somebody calls it, so that
+# is not slept over, once all ranks are there.
 _ATTEMPTS = 300
+_BUSY_SECONDS = 1.0
 _NAP, _LONGEST_NAP = 20e-6, 1e-3
 ALL = -1  # in place of a peer: an operation that all ranks are part of
 
@@ -152,19 +154,19 @@ class MpiChannel(Channel):
                 if not waiting:
                     return
                 self._raise_if_left(waiting, call)
-                if attempts:
-                    attempts -= 1
+                waited = time.monotonic() - begin
+                if attempts or (ALL in waiting and waited < _BUSY_SECONDS):
+                    attempts = max(0, attempts - 1)
                     os.sched_yield()
                     continue
                 peers = list(self.peers if ALL in waiting else waiting)
-                waited = time.monotonic() - begin
                 if waited > mesh.timeout:
                     raise self._late(peers, call)
                 if waited > mesh.patience and not reported:
                     reported = True
                     mesh.report_late([mesh.ranks[peer] for peer in peers], mesh.patience, call)
                 time.sleep(nap)
-                nap = nap if ALL in waiting else min(1.1 * nap, _LONGEST_NAP)
+                nap = min(1.1 * nap, _LONGEST_NAP)
         except BaseException:
             MpiMesh.broken = True
             _given_up.append((waiting, self._received, requests))
