@@ -149,6 +149,23 @@ def test_something_else_there():
         thread.join(10)
 
 
+def test_a_server_that_only_claims_to_know_the_token_is_refused():
+    with socket.create_server((HOST, 0)) as impostor:
+
+        def claim():
+            sock, _ = impostor.accept()
+            with sock:
+                sock.sendall(frame(store_server.MAGIC + bytes(store_server.NONCE_BYTES)))
+                sock.recv(4096)
+                sock.sendall(frame(store_server.OK + bytes(store_server.PROOF_BYTES)))
+
+        thread = threading.Thread(target=claim)
+        thread.start()
+        with pytest.raises(PermissionError, match="belongs to another job"):
+            Store.connect(HOST, impostor.getsockname()[1], "token", 5.0)
+        thread.join(10)
+
+
 def test_connect_waits_for_the_server():
     with socket.create_server((HOST, 0)) as closed:
         port = closed.getsockname()[1]

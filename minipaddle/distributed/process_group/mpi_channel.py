@@ -97,9 +97,10 @@ class MpiMesh(Mesh):
             peers = (peer for peer in range(len(self.ranks)) if peer != self.rank)
             requests += [comm.Isend(message, peer, _FAREWELL) for peer in peers]
         deadline = time.monotonic() + _TELL_SECONDS
-        while not self.mpi.Request.Testall(requests) and time.monotonic() < deadline:
+        while not (told_all := self.mpi.Request.Testall(requests)) and time.monotonic() < deadline:
             time.sleep(_NAP)
-        _given_up.extend(requests)
+        if not told_all:
+            _given_up.extend(requests)
 
 
 class MpiChannel(Channel):
