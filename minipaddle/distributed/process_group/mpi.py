@@ -19,6 +19,7 @@ from minipaddle.distributed.process_group.mpi_channel import (
     MpiMesh,
     end_together,
     load_mpi,
+    unname_shared_memory,
 )
 from minipaddle.distributed.process_group.reduction import Array
 
@@ -180,6 +181,8 @@ class MpiGroup(HostGroup):
         check_part(rank, world_size, nrings, timeout)
         mpi = load_mpi()
         world = mpi.COMM_WORLD
+        if world.Get_size() == 1:  # nobody else to end with, also if this fails
+            end_together(mpi)
         if (world.Get_rank(), world.Get_size()) != (rank, world_size):
             raise RuntimeError(
                 f"this should be rank {rank} of {world_size}, but MPI sees rank "
@@ -203,6 +206,7 @@ class MpiGroup(HostGroup):
             )
         comms = [first, *(first.Dup() for _ in range(nrings))]
         end_together(mpi)
+        unname_shared_memory()
         return cls(MpiMesh(mpi, comms, range(world_size), timeout))
 
     def _part(self, call: Call, members: Sequence[int], count: int) -> MpiGroup:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import math
 import os
+import re
 import signal
 import time
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from minipaddle.distributed.process_group.base import PeerError
@@ -70,6 +73,17 @@ def load_mpi() -> Any:
             "MPI_THREAD_MULTIPLE, which communication beside backward needs"
         )
     return MPI
+
+
+def unname_shared_memory() -> None:
+    """Removes the names of MPICH's segments once all ranks of this host have mapped them.
+
+    MPICH does it when MPI ends, so that a killed job would leave them.
+    """
+    with contextlib.suppress(OSError):  # a system without /proc
+        maps = Path("/proc/self/maps").read_text()
+        for name in set(re.findall(r"/dev/shm/mpich_shm_\w+", maps)):
+            Path(name).unlink(missing_ok=True)
 
 
 class MpiMesh(Mesh):

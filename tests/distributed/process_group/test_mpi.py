@@ -1,6 +1,8 @@
 """The MPI group passes the conformance suite, and fails as the shared-memory group does."""
 
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,3 +53,14 @@ def ranks(request: pytest.FixtureRequest) -> Iterator[MpiRanks]:
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_conformance(ranks: MpiRanks, check: Check) -> None:
     ranks.run(check, HostDevice())
+
+
+def named_segments(group: ProcessGroup) -> list[str]:
+    mapped = re.findall(r"/dev/shm/mpich_shm_\w+", Path("/proc/self/maps").read_text())
+    return [name for name in mapped if Path(name).exists()]
+
+
+def test_no_shared_memory_has_a_name_that_a_killed_job_would_leave() -> None:
+    with MpiRanks(2, timeout=20) as ranks:
+        assert ranks.run(named_segments) == [[], []]
+        assert ranks.run(test_failures.sum_of_ranks) == [3.0, 3.0]
