@@ -18,7 +18,10 @@ LOOKED_UP = ("nn/layers/", "nn/functional.py", "nn/clip.py", "nn/first_values.py
 SUBJECTS = {"saving/": 1500, "io/": 2500, "ops/kernels/gpu/": 4500,
             "profiler/": 400, "imperative/recompute.py": 110, "distributed/join.py": 60,
             "distributed/hooks.py": 60, "distributed/comm_report.py": 110,
-            "device/starters.py": 80, "device/cuda.py": 100, "distributed/launch/": 450,
+            "device/starters.py": 80, "device/cuda.py": 100, "device/streams.py": 110,
+            "device/gpu_absence.py": 60, "device/out_of_memory.py": 50,
+            "device/gpu_dlpack.py": 60, "device/peak_memory.py": 40, "device/gpu_choice.py": 20,
+            "distributed/launch/": 450,
             "distributed/plan/": 700, "distributed/fleet/": 10, "distributed/store.py": 200,
             "distributed/store_server.py": 220}  # fmt: skip
 # So is what takes in ops from outside the tree.
@@ -45,8 +48,9 @@ LAYERS = {
 # imports none of its siblings and is imported by none; a package's __init__ may import them all.
 ORDER = {
     "device": ["flags", "starters", "parallel_env", "shared_memory", "process_end", "dtype",
-               "generator", "dlpack", "backend", "rng_state", "build", "selection", "cpu", "gpu",
-               "cuda"],
+               "generator", "dlpack", "backend", "rng_state", "build", "selection", "cpu",
+               "gpu_absence", "out_of_memory", "gpu_dlpack", "gpu", "gpu_choice", "streams",
+               "peak_memory", "cuda"],
     "ops": ["declaration", "axes", "loading", "op", "schema", "formulas", "kernels"],
     "ops.kernels": ["composite", "cpu", "functor_file", "gpu"],
     "ops.formulas": ["elementwise", "arithmetic", "math", "rectifier", "cumulative", "reduction",

@@ -11,6 +11,7 @@ from minipaddle.device.backend import (
     known_backends,
     register_backend,
     set_device,
+    synchronize,
 )
 from minipaddle.device.build import (
     is_compiled_with_cinn,
@@ -29,14 +30,18 @@ from minipaddle.device.rng_state import (
     set_cuda_rng_state,
     set_rng_state,
 )
+from minipaddle.device.streams import Event, Stream, current_stream, set_stream, stream_guard
 
 __all__ = [
     "Backend",
+    "Event",
     "Generator",
     "Place",
+    "Stream",
     "cpu",
     "cuda",
     "current_place",
+    "current_stream",
     "fork_rng",
     "get_backend",
     "get_cuda_rng_state",
@@ -56,4 +61,7 @@ __all__ = [
     "set_cuda_rng_state",
     "set_device",
     "set_rng_state",
+    "set_stream",
+    "stream_guard",
+    "synchronize",
 ]

@@ -70,6 +70,14 @@ class Backend:
         """An array over a capsule's memory, or over a copy of it."""
         raise TypeError(f"backend {self.name!r} does not define from_dlpack()")
 
+    def dlpack_stream(self, index: int) -> int | None:
+        """What ``from_dlpack`` tells a producer: the stream that may use the memory at once."""
+        return None
+
+    def out_of_memory(self, index: int, error: MemoryError, doing: str) -> MemoryError:
+        """What is raised for a MemoryError of a kernel; ``doing`` says what needed the memory."""
+        return MemoryError(f"{doing}: {error}")
+
     def stream(self, index: int) -> Any:
         """A queue of work on device ``index``; None where kernels run at once."""
         return None
@@ -189,7 +197,8 @@ def get_backend(name: str) -> Backend:
 def get_place(device: str | Place) -> Place:
     """The place that ``"cpu"``, ``"gpu"`` or ``"gpu:1"`` names.
 
-    Without a number it is the first device that FLAGS_selected_gpus names, else device 0.
+    Without a number it is the first device that FLAGS_selected_gpus names, else device 0;
+    ``"cuda:1"`` is ``"gpu:1"``.
 
     Raises:
         TypeError: ``device`` is neither a string nor a Place.
@@ -207,7 +216,7 @@ def get_place(device: str | Place) -> Place:
     match = re.fullmatch(r"([a-z]+)(?::(\d+))?", device)
     if match is None:
         raise ValueError(f"device must look like 'cpu', 'gpu' or 'gpu:0'; got {device!r}")
-    kind = match[1]
+    kind = "gpu" if match[1] == "cuda" else match[1]
     index = int(match[2]) if match[2] is not None else selected_index(kind)
     found = _places.get((kind, index))
     return found if found is not None else _new_place(kind, index)
@@ -273,6 +282,24 @@ def get_device() -> str:
         'cpu'
     """
     return str(current_place())
+
+
+def synchronize(device: str | Place | None = None) -> None:
+    """Waits until a device has done all that was given to it; the CPU always has.
+
+    Args:
+        device: As for ``get_place``; by default the place where new tensors are made.
+
+    Raises:
+        TypeError: ``device`` is neither a string nor a Place.
+        ValueError: There is no such device.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> paddle.device.synchronize()
+    """
+    place = current_place() if device is None else get_place(device)
+    place.backend.synchronize(place.index)
 
 
 def seed(seed: int) -> Generator:

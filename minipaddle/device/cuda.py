@@ -4,7 +4,34 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from minipaddle.device.backend import Place, current_place, get_backend, get_place
+from minipaddle.device.backend import get_backend
+from minipaddle.device.gpu_choice import gpu_place
+from minipaddle.device.out_of_memory import OutOfMemoryError
+from minipaddle.device.peak_memory import ALLOCATED, RESERVED, now, peak, reset
+from minipaddle.device.streams import Event, Stream, current_stream, set_stream, stream_guard
+
+__all__ = [
+    "DeviceProperties",
+    "Event",
+    "OutOfMemoryError",
+    "Stream",
+    "current_device",
+    "current_stream",
+    "device_count",
+    "empty_cache",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
+    "set_stream",
+    "stream_guard",
+    "synchronize",
+]
 
 
 class DeviceProperties(NamedTuple):
@@ -36,24 +63,23 @@ def device_count() -> int:
     return int(get_backend("gpu").device_count())
 
 
-def _gpu(device: Any) -> tuple[Any, int]:
-    """CuPy and the index that ``device`` means.
+def current_device() -> int:
+    """Number of the GPU that ``set_device`` has chosen, else of the first.
 
     Raises:
-        TypeError: ``device`` is no int, text or Place.
-        ValueError: There is no such GPU; the text says why, or it names another kind of device.
+        ValueError: There is no GPU; the text says why.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> if paddle.device.cuda.device_count():
+        ...     print(paddle.device.cuda.current_device())
     """
-    if device is None:
-        place = current_place()
-        place = place if place.backend.name == "gpu" else get_place("gpu")
-    elif isinstance(device, int) and not isinstance(device, bool):
-        place = get_place(f"gpu:{device}")
-    elif isinstance(device, (str, Place)):
-        place = get_place(device)
-    else:
-        raise TypeError(f"device must be an int, 'gpu:0' or a Place; got {device!r}")
-    if place.backend.name != "gpu":
-        raise ValueError(f"device must be a GPU, as 0 or 'gpu:0'; got {device!r}")
+    return gpu_place().index
+
+
+def _gpu(device: Any) -> tuple[Any, int]:
+    """CuPy and the index that ``device`` means."""
+    place = gpu_place(device)
     return place.backend.xp, place.index
 
 
@@ -117,7 +143,7 @@ def memory_allocated(device: Any = None) -> int:
     """
     cupy, index = _gpu(device)
     with cupy.cuda.Device(index):
-        return int(cupy.get_default_memory_pool().used_bytes())
+        return now(cupy, ALLOCATED)
 
 
 def memory_reserved(device: Any = None) -> int:
@@ -132,7 +158,71 @@ def memory_reserved(device: Any = None) -> int:
     """
     cupy, index = _gpu(device)
     with cupy.cuda.Device(index):
-        return int(cupy.get_default_memory_pool().total_bytes())
+        return now(cupy, RESERVED)
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that arrays held on a GPU since ``reset_max_memory_allocated``.
+
+    It is looked at whenever the calling thread allocates; arguments as for
+    ``get_device_properties``.
+
+    Raises:
+        RuntimeError: The calling thread has not called ``reset_max_memory_allocated`` before.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> if paddle.device.cuda.device_count():
+        ...     paddle.device.cuda.reset_max_memory_allocated()
+        ...     print(paddle.device.cuda.max_memory_allocated())
+    """
+    return peak(*_gpu(device), ALLOCATED)
+
+
+def reset_max_memory_allocated(device: Any = None) -> None:
+    """Begins to count ``max_memory_allocated`` anew; arguments as for ``get_device_properties``.
+
+    CuPy counts no peaks. The first call puts a hook to each allocation of the calling thread, which
+    takes time from then on.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> if paddle.device.cuda.device_count():
+        ...     paddle.device.cuda.reset_max_memory_allocated()
+    """
+    reset(*_gpu(device), ALLOCATED)
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """The most bytes that were kept on a GPU since ``reset_max_memory_reserved``.
+
+    It is looked at whenever the calling thread allocates; arguments as for
+    ``get_device_properties``.
+
+    Raises:
+        RuntimeError: The calling thread has not called ``reset_max_memory_reserved`` before.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> if paddle.device.cuda.device_count():
+        ...     paddle.device.cuda.reset_max_memory_reserved()
+        ...     print(paddle.device.cuda.max_memory_reserved())
+    """
+    return peak(*_gpu(device), RESERVED)
+
+
+def reset_max_memory_reserved(device: Any = None) -> None:
+    """Begins to count ``max_memory_reserved`` anew; arguments as for ``get_device_properties``.
+
+    CuPy counts no peaks. The first call puts a hook to each allocation of the calling thread, which
+    takes time from then on.
+
+    Example:
+        >>> import minipaddle as paddle
+        >>> if paddle.device.cuda.device_count():
+        ...     paddle.device.cuda.reset_max_memory_reserved()
+    """
+    reset(*_gpu(device), RESERVED)
 
 
 def empty_cache() -> None:

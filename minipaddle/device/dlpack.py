@@ -15,10 +15,11 @@ import numpy as np
 from minipaddle.device.dtype import as_dtype, bfloat16
 
 CPU = 1  # kDLCPU
-_UINT, _BFLOAT = 1, 4  # kDLUInt, kDLBfloat
+UINT, BFLOAT = 1, 4  # kDLUInt, kDLBfloat
 _NAMES = (b"dltensor", b"dltensor_versioned")
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
 _BEFORE_TENSOR = (0, 16 + 2 * _POINTER)  # where DLTensor starts, without and with a version
+_FLAGS_BYTES = 8  # they are the last thing before DLTensor, where there is a version
 _BEFORE_CODE = _POINTER + 12  # data, device type, device id and ndim stand before the type code
 
 _name_of = ctypes.pythonapi.PyCapsule_GetName
@@ -64,8 +65,16 @@ def _tensor_address(capsule: Any) -> int:
     return int(_pointer_of(capsule, name)) + _BEFORE_TENSOR[_NAMES.index(name)]
 
 
-def _type_code(capsule: Any) -> ctypes.c_uint8:
+def type_code(capsule: Any) -> ctypes.c_uint8:
+    """DLPack's number for the kind of element, to be read and written."""
     return ctypes.c_uint8.from_address(_tensor_address(capsule) + _BEFORE_CODE)
+
+
+def flags_of(capsule: Any) -> ctypes.c_uint64 | None:
+    """The flags of a capsule's memory, to be read and written; None in the form without version."""
+    address = _tensor_address(capsule)
+    versioned = _name_of(capsule) == _NAMES[1]
+    return ctypes.c_uint64.from_address(address - _FLAGS_BYTES) if versioned else None
 
 
 def capsule_device(capsule: Any) -> tuple[int, int]:
@@ -98,7 +107,7 @@ def export_array(array: np.ndarray[Any, Any], **options: Any) -> Any:
     if array.dtype.name != "bfloat16":
         return array.__dlpack__(**given)
     capsule = array.view(np.uint16).__dlpack__(**given)
-    _type_code(capsule).value = _BFLOAT
+    type_code(capsule).value = BFLOAT
     return capsule
 
 
@@ -110,10 +119,10 @@ def import_array(capsule: Any, copy: bool) -> np.ndarray[Any, Any]:
         TypeError: minipaddle has no such element type.
         ValueError: The capsule was taken before, or the memory is read-only and not to be copied.
     """
-    code = _type_code(capsule)
-    is_bfloat16 = code.value == _BFLOAT
+    code = type_code(capsule)
+    is_bfloat16 = code.value == BFLOAT
     if is_bfloat16:
-        code.value = _UINT
+        code.value = UINT
     versioned = _name_of(capsule) == _NAMES[1]
     array = np.from_dlpack(Producer(capsule))
     if not versioned:

@@ -9,41 +9,26 @@ import functools
 import importlib.util
 from typing import Any
 
-from minipaddle.device import dlpack
+from minipaddle.device import gpu_dlpack
 from minipaddle.device.backend import Backend, register_backend
-
-CUDA = 2  # kDLCUDA, DLPack's number
-_INSTALL = "pip install 'minipaddle[gpu-cuda13]' (CUDA 13) or 'minipaddle[gpu-cuda12]' (CUDA 12)"
+from minipaddle.device.gpu_absence import without_cupy, without_gpu
+from minipaddle.device.out_of_memory import out_of_memory
 
 
 @functools.cache
 def _found() -> tuple[Any, int, str]:
     """CuPy, the number of GPUs, and why there are none."""
     if importlib.util.find_spec("cupy") is None:
-        return None, 0, f"CuPy is not installed: {_INSTALL}"
+        return None, 0, without_cupy()
     try:
         import cupy
     except ImportError as error:
-        return None, 0, f"CuPy cannot be imported ({error}): {_INSTALL}"
+        return None, 0, without_cupy(error)
     try:
         count = int(cupy.cuda.runtime.getDeviceCount())
     except Exception as error:  # without a driver CuPy raises an error of its own kind
-        return cupy, 0, _why(cupy, error)
-    return cupy, count, "" if count else "the driver sees none; CUDA_VISIBLE_DEVICES may hide them"
-
-
-def _why(cupy: Any, error: Exception) -> str:
-    text = f"{error}".strip()
-    if "InsufficientDriver" not in text:
-        return text
-    built = int(cupy.cuda.runtime.runtimeGetVersion()) // 1000
-    driver = int(cupy.cuda.runtime.driverGetVersion()) // 1000
-    if not driver:
-        return "there is no NVIDIA driver"
-    return (
-        f"the installed CuPy is for CUDA {built}, and the driver goes up to CUDA {driver}: "
-        f"pip install 'minipaddle[gpu-cuda{driver}]'"
-    )
+        return cupy, 0, without_gpu(cupy, error)
+    return cupy, count, "" if count else without_gpu(cupy)
 
 
 class GPUBackend(Backend):
@@ -52,7 +37,7 @@ class GPUBackend(Backend):
     name = "gpu"
     visible_devices_env = "CUDA_VISIBLE_DEVICES"
     selected_devices_env = "FLAGS_selected_gpus"
-    dlpack_type = CUDA
+    dlpack_type = gpu_dlpack.CUDA
 
     @property
     def xp(self) -> Any:
@@ -82,19 +67,30 @@ class GPUBackend(Backend):
     def from_host(self, array: Any, index: int) -> Any:
         """A copy on GPU ``index``."""
         cupy = self.xp
-        if cupy.cuda.runtime.getDevice() == index:
-            return cupy.array(array, order="C")
-        with cupy.cuda.Device(index):
-            return cupy.array(array, order="C")
+        try:
+            if cupy.cuda.runtime.getDevice() == index:
+                return cupy.array(array, order="C")
+            with cupy.cuda.Device(index):
+                return cupy.array(array, order="C")
+        except MemoryError as error:
+            doing = f"a copy of {list(array.shape)} {array.dtype.name}"
+            raise self.out_of_memory(index, error, doing) from error
+
+    def out_of_memory(self, index: int, error: MemoryError, doing: str) -> MemoryError:
+        """The error with what there was on the GPU; one of the host stays as it is."""
+        return out_of_memory(self.xp, index, error, doing)
 
     def to_dlpack(self, array: Any, **options: Any) -> Any:
         """A capsule over the array's memory."""
-        return array.__dlpack__(**{k: v for k, v in options.items() if v is not None})
+        return gpu_dlpack.export_array(self.xp, array, **options)
 
     def from_dlpack(self, capsule: Any, copy: bool) -> Any:
         """An array over the memory of the capsule, unless it is to be copied."""
-        array = self.xp.from_dlpack(dlpack.Producer(capsule))
-        return array.copy(order="C") if copy else array
+        return gpu_dlpack.import_array(self.xp, capsule, copy)
+
+    def dlpack_stream(self, index: int) -> int:
+        """The calling thread's current stream on GPU ``index``."""
+        return gpu_dlpack.stream_number(self.xp, index)
 
     def stream(self, index: int) -> Any:
         """A new queue of work on GPU ``index``, which waits for no other."""

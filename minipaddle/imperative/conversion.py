@@ -9,6 +9,7 @@ import numpy as np
 
 from minipaddle.device.backend import Place, get_place
 from minipaddle.device.dtype import NAMES, as_dtype
+from minipaddle.device.gpu_choice import gpu_place
 from minipaddle.imperative.grad_node import grad_state
 from minipaddle.imperative.operand import FUNCTIONS
 from minipaddle.imperative.tensor import Tensor, to_tensor
@@ -21,16 +22,19 @@ _DTYPE_METHODS = {"float": "float32", "double": "float64", "half": "float16", "b
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """This tensor with another element type, on another device, or both.
 
-    ``to(dtype)``, ``to(device, dtype)`` and ``to(other)``; the keywords are ``device``, ``dtype``,
-    ``other`` and ``blocking``, which is of no effect.
+    ``to(dtype)``, ``to(device, dtype)`` and ``to(other)``, each with ``blocking`` last.
 
     Args:
         self: Any tensor.
-        *args: A dtype, a device such as ``"cpu"``, a tensor to be like, and ``blocking``.
-        **kwargs: The same by name.
+        *args: A dtype, a device such as ``"cpu"`` or a Place, a tensor to be like, and
+            ``blocking``; None stands for what is left as it is.
+        **kwargs: The same by name: ``device``, ``dtype``, ``other`` and ``blocking``. Besides
+            ``non_blocking``, like ``blocking`` of no effect, and ``copy``: True has the result
+            never be the tensor itself.
 
     Returns:
-        The tensor itself if nothing changes. A change of the element type is recorded.
+        The tensor itself if nothing changes. A change of the element type is recorded, and so is
+        a copy.
 
     Raises:
         RuntimeError: A gradient would have to flow from one device to another.
@@ -42,22 +46,24 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         dtype('float64')
     """
     wanted = dict(kwargs)
-    for arg in args:
+    for arg in (arg for arg in args if arg is not None):
         name = _meaning(arg)
         if name in wanted:
             raise TypeError(f"to: {name} is given twice; got {wanted[name]!r} and {arg!r}")
         wanted[name] = arg
     other, device, dtype = (wanted.pop(name, None) for name in ("other", "device", "dtype"))
-    wanted.pop("blocking", None)
+    copy, _, _ = (wanted.pop(name, None) for name in ("copy", "blocking", "non_blocking"))
     if wanted:
         raise TypeError(
-            f"to: takes device, dtype, other and blocking; got {', '.join(map(repr, wanted))}"
+            "to: takes device, dtype, other and blocking; got "
+            f"{', '.join(map(repr, wanted))}; copy and non_blocking are known too"
         )
     if other is not None:
         device = other.place if device is None else device
         dtype = other.dtype if dtype is None else dtype
     moved = self if device is None else _on(self, get_place(device))
-    return moved if dtype is None else _as(moved, as_dtype(dtype))
+    result = moved if dtype is None else _as(moved, as_dtype(dtype))
+    return FUNCTIONS["assign"](self) if copy and result is self else result
 
 
 def _meaning(arg: Any) -> str:
@@ -65,7 +71,7 @@ def _meaning(arg: Any) -> str:
         return "other"
     if isinstance(arg, Place):
         return "device"
-    if arg is None or isinstance(arg, bool):
+    if isinstance(arg, bool):
         return "blocking"
     is_dtype = not isinstance(arg, str) or arg.removeprefix("paddle.") in (*NAMES, "bfloat16")
     return "dtype" if is_dtype else "device"
@@ -101,14 +107,16 @@ def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> T
 
     Args:
         self: Any tensor.
-        device_id: Number of the GPU; the chosen one by default.
+        device_id: Number of the GPU; by default the one that ``set_device`` has chosen, else the
+            first.
         blocking: Of no effect.
 
     Raises:
         RuntimeError: It lies elsewhere and wants a gradient; move ``x.detach()``.
-        ValueError: There is no such GPU.
+        TypeError: ``device_id`` is no GPU's number.
+        ValueError: There is no such GPU; the text says why.
     """
-    return _on(self, get_place("gpu" if device_id is None else f"gpu:{device_id}"))
+    return _on(self, gpu_place(device_id))
 
 
 def is_contiguous(self: Tensor) -> bool:

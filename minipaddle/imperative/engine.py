@@ -257,9 +257,13 @@ class _Run:
             args = (F, *node.saved, gradient, *node.attributes)
         try:
             result = apply_rule(node, function, args)
-        except BaseException:
+        except BaseException as error:
             while self.claimed:
                 self.claimed.pop()[0].lock.release()
+            if isinstance(error, MemoryError):
+                backend, index = node.place.backend, node.place.index
+                doing = f"the gradient of {node.op.name}"
+                raise backend.out_of_memory(index, error, doing) from error
             raise
         if not self.retain_graph:
             node.saved = FREED

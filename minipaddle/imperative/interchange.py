@@ -93,7 +93,8 @@ def __dlpack__(
 
     Args:
         self: A tensor that wants no gradient, on a device whose backend shares memory.
-        stream: None for memory of the CPU.
+        stream: The consumer's stream, which waits for what was queued on this thread's: 1, 2 or
+            a pointer on a GPU, None for 1, -1 for no waiting. None for memory of the CPU.
         max_version: The newest DLPack that the consumer reads; None means the form before 1.0.
         dl_device: Where the consumer wants the memory; None means where it is.
         copy: True asks for a copy, False refuses one.
@@ -201,7 +202,7 @@ def _taken(dlpack: Any, copy: bool) -> Tensor:
             f"{type(dlpack).__name__}"
         )
     backend = _backend_of(int(kind))
-    capsule = dlpack if is_capsule(dlpack) else _capsule(dlpack)
+    capsule = dlpack if is_capsule(dlpack) else _capsule(dlpack, backend.dlpack_stream(index))
     return Tensor(backend.from_dlpack(capsule, copy), get_place(f"{backend.name}:{index}"))
 
 
@@ -218,11 +219,12 @@ def _backend_of(kind: int) -> Backend:
     return found
 
 
-def _capsule(producer: Any) -> Any:
+def _capsule(producer: Any, stream: int | None) -> Any:
+    options = {} if stream is None else {"stream": stream}
     try:
-        return producer.__dlpack__(max_version=(1, 0))
+        return producer.__dlpack__(max_version=(1, 0), **options)
     except TypeError:  # it has the signature from before DLPack 1.0
-        return producer.__dlpack__()
+        return producer.__dlpack__(**options)
 
 
 METHODS = (__array__, __array_function__, __dlpack__, __dlpack_device__)

@@ -41,7 +41,7 @@ BOUND = _Bound()
 NUMBERS = frozenset({float, int})
 
 # What a kernel raises about its arguments; OverflowError for a number that the dtype cannot hold.
-KERNEL_ERRORS = (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError)
+KERNEL_ERRORS = (ValueError, TypeError, IndexError, MemoryError, OverflowError, ZeroDivisionError)
 
 # What ops of a class of dtypes take: kinds, where "f" is also bfloat16, words, and the remedy.
 _TAKEN = {
@@ -263,8 +263,13 @@ def explain(op: Op, error: Exception, tensors: tuple[Any, ...]) -> Exception:
     """The error of a kernel, with the op and what it was given in front."""
     params = [p.name for p in op.params if p.is_tensor]
     given = ", ".join(f"{name}: {_described(t)}" for name, t in zip(params, tensors, strict=True))
+    call = f"{op.name}({given})"
+    if isinstance(error, MemoryError):
+        place = (tensors[0][0] if isinstance(tensors[0], (list, tuple)) else tensors[0]).place
+        explained: Exception = place.backend.out_of_memory(place.index, error, call)
+        return explained
     kind = type(error) if type(error) in KERNEL_ERRORS[:-1] else ValueError
-    return kind(f"{op.name}({given}): {error}")
+    return kind(f"{call}: {error}")
 
 
 def _described(operand: Any) -> str:

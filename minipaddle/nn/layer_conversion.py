@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from minipaddle.device.backend import Place, get_place
 from minipaddle.device.dtype import DType, as_dtype, is_float
+from minipaddle.device.gpu_choice import gpu_place
 from minipaddle.imperative.autograd import no_grad
 from minipaddle.imperative.conversion import to as tensor_to
 from minipaddle.imperative.tensor import Tensor
@@ -119,9 +120,10 @@ class LayerConversion(LayerState):
         return self._convert(get_place("cpu"), None)
 
     def cuda(self, device: int | None = None) -> Self:
-        """``to("gpu")``, or to the GPU of a number.
+        """Moves to a GPU, by default to the chosen one, else to the first.
 
         Raises:
-            ValueError: There is no such GPU.
+            TypeError: ``device`` is no GPU's number.
+            ValueError: There is no such GPU; the text says why.
         """
-        return self._convert(get_place("gpu" if device is None else f"gpu:{device}"), None)
+        return self._convert(gpu_place(device), None)

@@ -25,6 +25,9 @@ def filled(name: str, place: Place, shape: tuple[int, ...], value: Any, dtype: D
         return Tensor(get_op("full").kernels[place](shape, value, dtype), place)
     except OverflowError as error:
         raise OverflowError(f"{name}: fill_value: {error}") from None
+    except MemoryError as error:
+        doing = f"{name}({list(shape)}, {dtype.name})"
+        raise place.backend.out_of_memory(place.index, error, doing) from error
 
 
 def full(shape: Ints, fill_value: Any, dtype: Any = None, name: str | None = None) -> Tensor:

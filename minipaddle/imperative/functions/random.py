@@ -31,7 +31,10 @@ def draw(op_name: str, place: Place, generator: Any = None, **attributes: Any) -
     if "shape" in attributes:
         attributes["shape"] = lengths_of(attributes["shape"])
     attributes["generator"] = place.generator if generator is None else generator
-    return Tensor(op.kernels[place](*(attributes[p.name] for p in op.params)), place)
+    try:
+        return Tensor(op.kernels[place](*(attributes[p.name] for p in op.params)), place)
+    except MemoryError as error:
+        raise place.backend.out_of_memory(place.index, error, op.name) from error
 
 
 def draw_uniform(
