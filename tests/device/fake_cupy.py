@@ -189,7 +189,8 @@ class CuPy:
     def from_dlpack(self, producer):
         _, index = producer.__dlpack_device__()
         capsule = on_device(producer.__dlpack__(stream=1, max_version=(1, 0)), 1, 0)
-        made = np.from_dlpack(dlpack.Producer(capsule)).view(Array)
+        host = np.from_dlpack(dlpack.Producer(capsule))
+        made = np.asarray(dlpack._Writable(host)).view(Array)  # no memory of CuPy is read-only
         made.cupy, made.device = self, Device(self, index)
         return made
 

@@ -52,6 +52,9 @@ def test_gradients_flow_through_another_float_type() -> None:
         (("float64",), {"device": "cpu"}),
         ((), {"other": paddle.zeros([1], "float64")}),
         ((paddle.zeros([1], "int64"),), {"dtype": "float64"}),
+        ((None, "float64"), {}),
+        (("cpu", "float64", None), {}),
+        (("cpu", None), {"dtype": "float64", "non_blocking": True}),
     ],
 )
 def test_the_forms_of_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -66,6 +69,16 @@ def test_to_itself() -> None:
     x = leaf([1.0])
     assert x.to() is x.to("cpu") is x.to("float64") is x.to(x) is x.to(None) is x.cpu() is x
     assert x.to("cpu", "float64") is x
+    assert x.to("cpu", None, None) is x.to("cpu", copy=False, non_blocking=True) is x
+
+
+def test_to_a_copy() -> None:
+    x = leaf([1.0])
+    y = x.to("cpu", copy=True)
+    assert y is not x and y.tolist() == [1.0]
+    (y * 3.0).backward()
+    assert x.grad.tolist() == [3.0]
+    assert x.to("float32", copy=True).dtype == paddle.float32
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""DLPack with NumPy and, where it is installed, PyTorch."""
+"""DLPack with NumPy and, where they are installed, PyTorch and JAX."""
 
 import gc
 import sys
@@ -272,3 +272,16 @@ def test_torch_and_gradients(torch: Any) -> None:
         torch.from_dlpack(paddle.to_tensor([1.0], stop_gradient=False))
     with pytest.raises(BufferError, match="detach"):
         paddle.from_dlpack(torch.ones(1, requires_grad=True))
+
+
+# ---- DLPack with JAX ----
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float16", "bfloat16", "float32"])
+def test_jax_both_ways(dtype: str) -> None:
+    jax = pytest.importorskip("jax")
+    x = paddle.ones([2, 3], dtype)
+    theirs = jax.dlpack.from_dlpack(x)
+    assert (theirs.shape, theirs.dtype.name) == ((2, 3), dtype)
+    ours = paddle.from_dlpack(theirs + theirs, copy=True)
+    assert (ours.dtype, ours.tolist()) == (x.dtype, (x + x).tolist())
