@@ -46,17 +46,20 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         dtype('float64')
     """
     wanted = dict(kwargs)
-    for arg in (arg for arg in args if arg is not None):
+    for arg in args:
+        if arg is None:
+            continue
         name = _meaning(arg)
         if name in wanted:
             raise TypeError(f"to: {name} is given twice; got {wanted[name]!r} and {arg!r}")
         wanted[name] = arg
     other, device, dtype = (wanted.pop(name, None) for name in ("other", "device", "dtype"))
-    copy, _, _ = (wanted.pop(name, None) for name in ("copy", "blocking", "non_blocking"))
-    if wanted:
+    copy = wanted.pop("copy", False)
+    unknown = wanted.keys() - {"blocking", "non_blocking"}
+    if unknown:
         raise TypeError(
-            "to: takes device, dtype, other and blocking; got "
-            f"{', '.join(map(repr, wanted))}; copy and non_blocking are known too"
+            "to: takes copy, non_blocking, device, dtype, other and blocking; got "
+            f"{', '.join(map(repr, sorted(unknown)))}"
         )
     if other is not None:
         device = other.place if device is None else device

@@ -209,7 +209,8 @@ class CuPy:
 @contextmanager
 def installed(patch, cupy):
     """Has the device package find ``cupy`` (None: it is not installed); then all is as before."""
-    patch.setattr(backend, "_places", dict(backend._places))
+    others = {key: place for key, place in backend._places.items() if key[0] != "gpu"}
+    patch.setattr(backend, "_places", others)
     patch.setattr(backend, "_current", None)
     patch.setattr(importlib.util, "find_spec", lambda name: cupy and object())
     patch.setitem(sys.modules, "cupy", cupy)

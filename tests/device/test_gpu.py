@@ -47,7 +47,7 @@ def test_new_tensors_are_made_on_the_chosen_gpu():
     assert y.item() == 12.0
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "bfloat16", "float32", "complex64"])
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "bfloat16", "float32"])
 def test_values_survive_the_way_there_and_back(dtype):
     host = paddle.to_tensor([[0, 1, 2], [3, 4, 5]], dtype)
     there = host.cuda()
@@ -98,7 +98,7 @@ def test_too_much_memory_is_an_error_that_says_how_much_and_work_goes_on():
     x = paddle.to_tensor([1.0] * 4)
     for make in (
         lambda: paddle.zeros([total], "float32"),
-        lambda: paddle.ones([total // 2, 1]) + paddle.ones([1, 16]),
+        lambda: paddle.ones([1 << 16, 1]) + paddle.ones([1, total >> 16]),
         lambda: x.expand([total, 4]).clone(),
     ):
         with pytest.raises(
@@ -153,8 +153,8 @@ def test_cupy_takes_our_stream(cupy):
 # ---- DLPack ----
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "bfloat16", "float32", "complex64"])
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
 def test_cupy_both_ways(cupy, dtype, shape):
     x = paddle.ones(list(shape), dtype).cuda()
     theirs = cupy.from_dlpack(x)
@@ -168,7 +168,8 @@ def test_cupy_both_ways(cupy, dtype, shape):
 def test_the_arguments_of_dlpack():
     x = paddle.to_tensor([1.0, 2.0], place="gpu:0")
     assert x.__dlpack_device__() == (2, 0)
-    for stream in (None, 1, 2, -1, cuda.Stream().cuda_stream):
+    side = cuda.Stream()
+    for stream in (None, 1, 2, -1, side.cuda_stream):
         assert 'object "dltensor"' in repr(x.__dlpack__(stream=stream))
     assert 'object "dltensor_versioned"' in repr(x.__dlpack__(max_version=(1, 1)))
     for wrong in (0, -2):
@@ -182,17 +183,15 @@ def test_the_arguments_of_dlpack():
     assert paddle.from_dlpack(half, copy=True, device="cpu").dtype is paddle.bfloat16
 
 
-def test_streams_are_told_to_each_other(cupy):
+def test_a_consumer_waits_for_the_producers_stream(cupy):
     ours, theirs = cuda.Stream(0), cupy.cuda.Stream(non_blocking=True)
     with theirs:
         array = cupy.zeros(1 << 22, "float32")
         for _ in range(20):
             array += 1.0
-        with cuda.stream_guard(ours):
-            x = paddle.from_dlpack(array)
+        capsule = array.__dlpack__(stream=ours.cuda_stream, max_version=(1, 0))
     with cuda.stream_guard(ours):
-        y = x * 2.0
-        assert y.min().item() == 40.0
+        assert (paddle.from_dlpack(capsule) * 2.0).min().item() == 40.0
 
 
 def test_torch_both_ways():
