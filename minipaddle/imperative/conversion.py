@@ -55,8 +55,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         wanted[name] = arg
     other, device, dtype = (wanted.pop(name, None) for name in ("other", "device", "dtype"))
     copy = wanted.pop("copy", False)
-    unknown = wanted.keys() - {"blocking", "non_blocking"}
-    if unknown:
+    if unknown := wanted.keys() - {"blocking", "non_blocking"}:
         raise TypeError(
             "to: takes copy, non_blocking, device, dtype, other and blocking; got "
             f"{', '.join(map(repr, sorted(unknown)))}"

@@ -261,9 +261,8 @@ class _Run:
             while self.claimed:
                 self.claimed.pop()[0].lock.release()
             if isinstance(error, MemoryError):
-                backend, index = node.place.backend, node.place.index
-                doing = f"the gradient of {node.op.name}"
-                raise backend.out_of_memory(index, error, doing) from error
+                place, doing = node.place, f"the gradient of {node.op.name}"
+                raise place.backend.out_of_memory(place.index, error, doing) from error
             raise
         if not self.retain_graph:
             node.saved = FREED
