@@ -40,7 +40,8 @@ BOUND = _Bound()
 # Those that stand beside a float tensor as they are.
 NUMBERS = frozenset({float, int})
 
-# What a kernel raises about its arguments; OverflowError for a number that the dtype cannot hold.
+# What a kernel raises about its arguments, or for want of memory; OverflowError for a number that
+# the dtype cannot hold.
 KERNEL_ERRORS = (ValueError, TypeError, IndexError, MemoryError, OverflowError, ZeroDivisionError)
 
 # What ops of a class of dtypes take: kinds, where "f" is also bfloat16, words, and the remedy.
